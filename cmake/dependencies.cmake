@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+# Debian 12 names. hdf5-serial is asked for by name: an installed MPI build silently takes over "hdf5".
+find_package(PkgConfig REQUIRED)
+find_package(OpenMP REQUIRED COMPONENTS C)
+pkg_check_modules(HDF5 REQUIRED IMPORTED_TARGET hdf5-serial)
+pkg_check_modules(LAPACKE REQUIRED IMPORTED_TARGET lapacke)
+pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)
+pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
+find_path(RANDOM123_INCLUDE Random123/philox.h REQUIRED)
+pkg_check_modules(CHECK IMPORTED_TARGET check)

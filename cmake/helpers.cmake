@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+# The three ways to add something (sextant_part, sextant_test, sextant_bench) and the flags they share.
+
+set(SEXTANT_WARNINGS
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wdouble-promotion -Wstrict-prototypes
+    -Wmissing-prototypes -Wundef -Wvla -Wwrite-strings -Wcast-qual -Wformat=2)
+option(SEXTANT_WERROR "Treat warnings as errors" OFF)
+
+# Flags of every target. -ffp-contract=off: fused products are written out, so variants agree bit for bit.
+function(sextant_configure target)
+  set_target_properties(${target} PROPERTIES
+    C_STANDARD 17 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF
+    C_VISIBILITY_PRESET hidden POSITION_INDEPENDENT_CODE ON)
+  target_compile_definitions(${target} PRIVATE _POSIX_C_SOURCE=200809L _DEFAULT_SOURCE)
+  target_compile_options(${target} PRIVATE ${SEXTANT_WARNINGS}
+    $<$<BOOL:${SEXTANT_WERROR}>:-Werror> -ffp-contract=off -fno-math-errno)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_BINARY_DIR})
+  target_include_directories(${target} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+endfunction()
+
+# sextant_part(<files...>) adds sources of the current folder to the library.
+function(sextant_part)
+  list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  target_sources(sextant_objects PRIVATE ${ARGN})
+endfunction()
+
+# sextant_test(<name> [extra sources...]) builds <name>_test.c and registers it with ctest.
+function(sextant_test name)
+  if(BUILD_TESTING)
+    add_executable(${name}_test ${name}_test.c ${ARGN})
+    sextant_configure(${name}_test)
+    target_include_directories(${name}_test PRIVATE ${PROJECT_SOURCE_DIR}/tests/support)
+    target_link_libraries(${name}_test PRIVATE sextant_objects PkgConfig::CHECK)
+    add_test(NAME ${name} COMMAND ${name}_test)
+    set_tests_properties(${name} PROPERTIES ENVIRONMENT
+      "CK_FORK=no;SEXTANT_DATA=${PROJECT_SOURCE_DIR}/../shared/data;SEXTANT=$<TARGET_FILE:sextant_cli>")
+  endif()
+endfunction()
+
+# sextant_bench(<name>) builds bench program <name>.c; it prints JSON lines.
+function(sextant_bench name)
+  add_executable(bench_${name} ${name}.c)
+  sextant_configure(bench_${name})
+  target_link_libraries(bench_${name} PRIVATE sextant_objects)
+endfunction()

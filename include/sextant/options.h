@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * One table of options per command. From it come parsing, --help, the OPTIONS of the man page and
+ * the shell completion. */
+#ifndef SEXTANT_OPTIONS_H
+#define SEXTANT_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <sextant/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum sx_option_kind {
+    SX_OPTION_FLAG,   /* bool                                    --json */
+    SX_OPTION_INT,    /* int64_t                                 --threads N */
+    SX_OPTION_REAL,   /* double, strict: "5.4x", "nan" are errors */
+    SX_OPTION_TEXT,   /* const char * (points into argv) */
+    SX_OPTION_CHOICE, /* int, index into choices "a|b|c" */
+    SX_OPTION_SIZE,   /* int64_t[2], "NyxNx", both >= 1 */
+    SX_OPTION_BOX     /* int64_t[4], "y0:y1,x0:x1", half-open, 0 <= start < stop */
+} sx_option_kind;
+
+typedef struct sx_option {
+    const char *name; /* "threads" for --threads; NULL name ends the table */
+    char letter;      /* 'o' for -o, or 0 */
+    sx_option_kind kind;
+    size_t offset;      /* offsetof(struct, field) of the value */
+    ptrdiff_t given;    /* offsetof of a bool set where the option was given; -1: none */
+    const char *value;  /* "N", "FILE:/path" in help; for a choice "none|constant|linear" */
+    const char *help;   /* one sentence, with unit and default */
+    double least, most; /* allowed range of INT and REAL where least < most */
+} sx_option;
+
+typedef struct sx_command_help {
+    const char *name;      /* "sextant xani fit" */
+    const char *summary;   /* one line */
+    const char *arguments; /* "CUBE -o fit.h5" */
+    const char *text;      /* a few lines; "" allowed */
+    const sx_option *options;
+} sx_command_help;
+
+/* sx_options_parse - reads argv[1..argc-1] into the struct values, which holds the defaults.
+ *
+ * in   help       its option table; --help is not part of it and is the caller's business
+ * out  values     struct the offsets refer to; as before on failure
+ * out  arguments  [argc]  what is not an option, in order; "--" ends options; -1.5 after an option
+ * is its value out  count
+ *
+ * "--name value", "--name=value", "-o value". SX_ERR_USAGE with a sentence that names the option,
+ * what was found and what was expected, and the nearest name for an unknown one. */
+SX_API sx_status sx_options_parse(const sx_command_help *help, int argc, char **argv, void *values,
+                                  const char **arguments, int *count);
+
+/* sx_options_help - the text of --help. sx_options_man - a man page in scdoc. sx_options_complete -
+ * lines of a bash completion for the command. Each returns malloc'd text to be freed by the caller,
+ * NULL without memory. */
+SX_API char *sx_options_help(const sx_command_help *help);
+SX_API char *sx_options_man(const sx_command_help *help);
+SX_API char *sx_options_complete(const sx_command_help *help);
+
+/* sx_parse_real, sx_parse_int - the whole text is one finite number, else SX_ERR_USAGE. */
+SX_API sx_status sx_parse_real(const char *text, double *value);
+SX_API sx_status sx_parse_int(const char *text, int64_t *value);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

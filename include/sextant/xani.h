@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * xani: pump-probe X-ray cubes to maps of phonon frequencies, amplitudes and lifetimes. */
+#ifndef SEXTANT_XANI_H
+#define SEXTANT_XANI_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <sextant/context.h>
+#include <sextant/dcos.h>
+#include <sextant/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Where the signal comes from. Either cube (+ off), whose layout is recognised, or signal + delay.
+ * NULL: not given. "FILE:/path" names a dataset. */
+typedef struct sx_xani_input {
+    const char *cube;   /* our cube, LCLS1 cube, LCLS2 cube, cropped cube, or a CSV of one trace (t,
+                           y[, sigma]) */
+    const char *off;    /* the laser-off file of an LCLS1 or cropped cube */
+    const char *signal; /* FILE:/path  [T,H,W], [T,N], [T,S,H,W] or [T] of any numeric type */
+    const char *delay;  /* FILE:/path  [T] */
+    const char *sigma;  /* FILE:/path  shape of signal, or [T] */
+    const char *mask;   /* FILE:/path  shape of one frame; 0 is good */
+    const char *detector; /* which detector of a file that holds several */
+    const char *i0; /* which intensity monitor: "ipm2", "ipm2__sum", "i0_ipm3"; default by layout */
+    double
+        delay_scale; /* ps per unit of the delays, negative flips; 0: from the unit in the file */
+} sx_xani_input;
+
+typedef struct sx_xani_fit_options {
+    sx_dcos_options dcos; /* modes, background, start values, t0 */
+    int64_t bin[2];       /* pixels added in y and x; 0: 1 */
+    bool has_roi;
+    int64_t roi[4];  /* y0, y1, x0, x1 of the frame as stored, half-open */
+    int64_t tile[2]; /* pixels of one piece of work; 0: chosen. Does not change the result */
+    double irf_fwhm; /* ps; 0: no correction */
+    bool overwrite;
+} sx_xani_fit_options;
+
+typedef struct sx_xani_fit_summary {
+    int64_t pixels, delays, delays_left_out;
+    int64_t state[16];                    /* pixels by sx_dcos_state */
+    int64_t modes[SX_DCOS_MAX_MODES + 1]; /* pixels in state ok by number of modes */
+    double seconds_read, seconds_fit, seconds_write;
+    double frequency_lowest, frequency_highest; /* THz, searched */
+    char layout[64];                            /* what the input was taken for */
+    bool has_sigma;
+} sx_xani_fit_summary;
+
+/* sx_xani_fit - fits every pixel of a cube and writes fit.h5 (layout: design,
+ * docs/man/sextant-xani-fit). The output appears complete or not at all. SX_ERR_* with a sentence
+ * naming file and dataset. */
+SX_API sx_status sx_xani_fit(const sx_xani_input *input, const sx_xani_fit_options *options,
+                             const char *output, const sx_context *context,
+                             sx_xani_fit_summary *summary);
+
+/* A cube with known truth: pixels on a lattice of q, nearest-neighbour phonons, Poisson noise.
+ * Zero: default. */
+typedef struct sx_xani_simulate_options {
+    int64_t shape[2];   /* pixels; 64 x 64 */
+    int64_t delays;     /* 120 */
+    double delay_step;  /* ps; 0.08 */
+    double delay_first; /* ps; used with has_delay_first, else -0.8 */
+    bool has_delay_first;
+    double photons;       /* photons per pixel and delay bin of the laser-on image; 2e4 */
+    double frequency_max; /* THz, top of the acoustic branch of one phonon; 2.0 */
+    uint64_t seed;        /* 1 */
+    bool noiseless;
+    bool overwrite;
+} sx_xani_simulate_options;
+
+/* sx_xani_simulate - writes a cube.h5 with its truth in /truth (frequency, amplitude, decay, phase
+ * as in fit.h5). */
+SX_API sx_status sx_xani_simulate(const sx_xani_simulate_options *options, const char *output,
+                                  const sx_context *context);
+
+typedef struct sx_xani_figure_options {
+    const char
+        *cube; /* traces of the chosen pixel; NULL: from the provenance of the fit, or none */
+    bool has_pixel;
+    int64_t pixel[2]; /* y, x; default: the brightest pixel in state ok */
+    bool overwrite;
+} sx_xani_figure_options;
+
+/* sx_xani_figure - draws maps, and a trace with its fit, of a fit.h5 through gnuplot. Beside
+ * OUTPUT.png lie OUTPUT.gnuplot and OUTPUT.dat, from which it can be drawn again. */
+SX_API sx_status sx_xani_figure(const char *fit, const sx_xani_figure_options *options,
+                                const char *output, const sx_context *context);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
