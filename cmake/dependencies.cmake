@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Debian 12 names. hdf5-serial is asked for by name: an installed MPI build silently takes over "hdf5".
+# Debian 12 names; tools/setup.sh installs them. hdf5-serial is asked for by name: an installed MPI
+# build silently takes over "hdf5".
 find_package(PkgConfig REQUIRED)
 find_package(OpenMP REQUIRED COMPONENTS C)
 pkg_check_modules(HDF5 REQUIRED IMPORTED_TARGET hdf5-serial)
@@ -8,4 +9,13 @@ pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 find_path(RANDOM123_INCLUDE Random123/philox.h REQUIRED)
-pkg_check_modules(CHECK IMPORTED_TARGET check)
+
+# The tests need Check; who only wants the command need not have it.
+include(CTest)
+if(BUILD_TESTING)
+  pkg_check_modules(CHECK IMPORTED_TARGET check)
+  if(NOT CHECK_FOUND)
+    message(STATUS "Tests are not built: tools/setup.sh test installs what they need")
+    set(BUILD_TESTING OFF)
+  endif()
+endif()

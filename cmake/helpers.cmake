@@ -6,6 +6,13 @@ set(SEXTANT_WARNINGS
     -Wmissing-prototypes -Wundef -Wvla -Wwrite-strings -Wcast-qual -Wformat=2)
 option(SEXTANT_WERROR "Treat warnings as errors" OFF)
 
+# What a test finds in its environment: foreign data, our fixtures, the command; Check must not fork.
+set(SEXTANT_TEST_ENVIRONMENT
+    CK_FORK=no
+    SEXTANT_DATA=${PROJECT_SOURCE_DIR}/../shared/data
+    SEXTANT_FIXTURES=${PROJECT_SOURCE_DIR}/tests/fixtures
+    SEXTANT=$<TARGET_FILE:sextant_cli>)
+
 # Flags of every target. -ffp-contract=off: fused products are written out, so variants agree bit for bit.
 function(sextant_configure target)
   set_target_properties(${target} PROPERTIES
@@ -25,16 +32,26 @@ function(sextant_part)
   target_sources(sextant_objects PRIVATE ${ARGN})
 endfunction()
 
-# sextant_test(<name> [extra sources...]) builds <name>_test.c and registers it with ctest.
+# sextant_test(<name> [SLOW] [extra sources...]) builds <name>_test.c and registers it with ctest.
 function(sextant_test name)
   if(BUILD_TESTING)
-    add_executable(${name}_test ${name}_test.c ${ARGN})
+    cmake_parse_arguments(test SLOW "" "" ${ARGN})
+    add_executable(${name}_test ${name}_test.c ${test_UNPARSED_ARGUMENTS})
     sextant_configure(${name}_test)
     target_include_directories(${name}_test PRIVATE ${PROJECT_SOURCE_DIR}/tests/support)
     target_link_libraries(${name}_test PRIVATE sextant_objects PkgConfig::CHECK)
-    add_test(NAME ${name} COMMAND ${name}_test)
-    set_tests_properties(${name} PROPERTIES ENVIRONMENT
-      "CK_FORK=no;SEXTANT_DATA=${PROJECT_SOURCE_DIR}/../shared/data;SEXTANT=$<TARGET_FILE:sextant_cli>")
+    sextant_test_command(${name} ${ARGN} COMMAND ${name}_test)
+  endif()
+endfunction()
+
+# sextant_test_command(<name> [SLOW] COMMAND <command...>) registers any command as a test; a SLOW
+# one is left out under the sanitizers.
+function(sextant_test_command name)
+  if(BUILD_TESTING)
+    cmake_parse_arguments(test SLOW "" COMMAND ${ARGN})
+    add_test(NAME ${name} COMMAND ${test_COMMAND})
+    set_tests_properties(${name} PROPERTIES
+      ENVIRONMENT "${SEXTANT_TEST_ENVIRONMENT}" LABELS "$<$<BOOL:${test_SLOW}>:slow>")
   endif()
 endfunction()
 
