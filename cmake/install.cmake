@@ -1,1 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
+# What `cmake --install` lays down: command, library, headers, and the two ways to find them. All
+# paths are relative to what they lie in, so that an installed tree may be moved.
+include(CMakePackageConfigHelpers)
+
+file(RELATIVE_PATH bin_to_lib /prefix/${CMAKE_INSTALL_BINDIR} /prefix/${CMAKE_INSTALL_LIBDIR})
+file(RELATIVE_PATH pc_to_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+set_target_properties(sextant_cli PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
+
+install(TARGETS sextant_cli)
+install(TARGETS sextant EXPORT sextant INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY include/sextant DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN *.h)
+install(FILES LICENSE NEWS.md README.md CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+configure_file(cmake/sextant.pc.in sextant.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/sextant.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/sextant)
+install(EXPORT sextant NAMESPACE sextant:: FILE sextantConfig.cmake DESTINATION ${package})
+write_basic_package_version_file(sextantConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/sextantConfigVersion.cmake DESTINATION ${package})
