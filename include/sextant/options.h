@@ -44,26 +44,34 @@ typedef struct sx_command_help {
 
 /* sx_options_parse - reads argv[1..argc-1] into the struct values, which holds the defaults.
  *
- * in   help       its option table; --help is not part of it and is the caller's business
+ * in   help       its option table; --help is an option like another, and the caller's business
  * out  values     struct the offsets refer to; as before on failure
- * out  arguments  [argc]  what is not an option, in order; "--" ends options; -1.5 after an option
- * is its value out  count
+ * out  arguments  [argc]  what is not an option, in order; "--" ends options
+ * out  count      of arguments
  *
- * "--name value", "--name=value", "-o value". SX_ERR_USAGE with a sentence that names the option,
- * what was found and what was expected, and the nearest name for an unknown one. */
+ * "--name value", "--name=value", "-o value". A value after a space may begin with "-" only where
+ * it is a number (-1.5) or "-" alone. Each option may be given once: a second time is more often a
+ * slip than a wish. SX_ERR_USAGE with a sentence that names the option, what was found and what was
+ * expected, and the nearest name for an unknown one. Tables of more than 64 options are too long.
+ */
 SX_API sx_status sx_options_parse(const sx_command_help *help, int argc, char **argv, void *values,
                                   const char **arguments, int *count);
 
-/* sx_options_help - the text of --help. sx_options_man - a man page in scdoc. sx_options_complete -
- * lines of a bash completion for the command. Each returns malloc'd text to be freed by the caller,
- * NULL without memory. */
+/* sx_options_help - the text of --help. sx_options_man - a man page in scdoc, up to and with its
+ * OPTIONS. sx_options_complete - the branch for this command of a bash "case" over the words typed,
+ * which sets `list` to what may come next ($word is being typed, $previous stands before it). Each
+ * returns malloc'd text to be freed by the caller, NULL without memory. */
 SX_API char *sx_options_help(const sx_command_help *help);
 SX_API char *sx_options_man(const sx_command_help *help);
 SX_API char *sx_options_complete(const sx_command_help *help);
 
-/* sx_parse_real, sx_parse_int - the whole text is one finite number, else SX_ERR_USAGE. */
+/* sx_parse_real, sx_parse_int - the whole text is one finite decimal number (no blanks, no "0x", no
+ * "inf", a point in every locale), else SX_ERR_USAGE. */
 SX_API sx_status sx_parse_real(const char *text, double *value);
 SX_API sx_status sx_parse_int(const char *text, int64_t *value);
+
+/* sx_nearest - which of count words a mistyped word may have meant; NULL if none is like it. */
+SX_API const char *sx_nearest(const char *word, const char *const *words, int count);
 
 #ifdef __cplusplus
 }
