@@ -4,7 +4,8 @@
 include(CMakePackageConfigHelpers)
 
 file(RELATIVE_PATH bin_to_lib /prefix/${CMAKE_INSTALL_BINDIR} /prefix/${CMAKE_INSTALL_LIBDIR})
-file(RELATIVE_PATH pc_to_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+cmake_path(SET pc_to_prefix NORMALIZE /prefix)
+cmake_path(RELATIVE_PATH pc_to_prefix BASE_DIRECTORY /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 set_target_properties(sextant_cli PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
 
 install(TARGETS sextant_cli)

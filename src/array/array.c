@@ -139,6 +139,11 @@ void sx_array_destroy(sx_array *array) {
 int64_t sx_array_count(const sx_array *array) {
     int64_t count = array->rank == 0 && !array->data ? 0 : 1;
     for (int d = 0; d < array->rank; d++) {
+        if (array->shape[d] == 0) {
+            return 0; /* before the product of the others, which may be huge */
+        }
+    }
+    for (int d = 0; d < array->rank; d++) {
         count *= array->shape[d];
     }
     return count;

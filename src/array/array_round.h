@@ -6,11 +6,11 @@
 #include <math.h>
 #include <stdint.h>
 
-/* most + 1 is a power of two and so exact as a double, which most itself is not for 64 bits. */
+/* For 64 bits (double)most is one more than most, so every double below it still fits. */
 #define SXI_ROUND(name, type, least, most)                                                         \
     static inline type sxi_round_##name(double value) {                                            \
         const double rounded = rint(value);                                                        \
-        if (rounded >= (double)((most) / 2 + 1) * 2.0) {                                           \
+        if (rounded >= (double)(most)) {                                                           \
             return (most);                                                                         \
         }                                                                                          \
         return rounded >= (double)(least) ? (type)rounded : value < 0 ? (least) : (type)0;         \
