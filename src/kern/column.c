@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kern/column.h"
+
+#include <math.h>
+
+#include "kern/kern.h"
+
+static const double TWO_PI = 6.283185307179586476925286766559;
+
+static inline double lanes_sum(const double lane[SXI_LANES]) {
+    return ((lane[0] + lane[4]) + (lane[2] + lane[6])) +
+           ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+}
+
+SXI_CLONES
+double sxi_column_dot(int64_t n, const double *a, const double *b) {
+    double lane[SXI_LANES] = {0};
+    for (int64_t i = 0; i < n; i += SXI_LANES) {
+        for (int l = 0; l < SXI_LANES; l++) {
+            lane[l] += a[i + l] * b[i + l];
+        }
+    }
+    return lanes_sum(lane);
+}
+
+SXI_CLONES
+double sxi_column_project(int64_t n, const double *restrict q, double *restrict a) {
+    double lane[SXI_LANES] = {0};
+    for (int64_t i = 0; i < n; i += SXI_LANES) {
+        for (int l = 0; l < SXI_LANES; l++) {
+            lane[l] += q[i + l] * a[i + l];
+        }
+    }
+    double r = lanes_sum(lane);
+    for (int64_t i = 0; i < n; i++) {
+        a[i] -= r * q[i];
+    }
+    return r;
+}
+
+SXI_CLONES
+void sxi_column_scale(int64_t n, double factor, double *a) {
+    for (int64_t i = 0; i < n; i++) {
+        a[i] *= factor;
+    }
+}
+
+/* Eight lanes of z_{i+8} = z_i q^8. Started afresh every RESTART samples, so that rounding stays
+ * below RESTART / 8 multiplications. */
+enum { RESTART = 512 };
+
+SXI_CLONES
+static void dcos_uniform(int64_t n, double dx, const double *restrict s, double g, double f,
+                         double *restrict u, double *restrict v) {
+    double step = exp(-g * dx * SXI_LANES);
+    double qr = step * cos(TWO_PI * f * dx * SXI_LANES);
+    double qi = step * sin(TWO_PI * f * dx * SXI_LANES);
+    double re[SXI_LANES], im[SXI_LANES];
+    for (int64_t i = 0; i < n; i += SXI_LANES) {
+        if (i % RESTART == 0) {
+            for (int l = 0; l < SXI_LANES; l++) {
+                double x = (double)(i + l) * dx;
+                double e = exp(-g * x);
+                re[l] = e * cos(TWO_PI * f * x);
+                im[l] = e * sin(TWO_PI * f * x);
+            }
+        }
+        for (int l = 0; l < SXI_LANES; l++) {
+            u[i + l] = s[i + l] * re[l];
+            v[i + l] = s[i + l] * im[l];
+            double t = re[l] * qr - im[l] * qi;
+            im[l] = re[l] * qi + im[l] * qr;
+            re[l] = t;
+        }
+    }
+}
+
+void sxi_column_dcos(int64_t n, const double *x, double dx, const double *s, double g, double f,
+                     double *u, double *v) {
+    if (dx > 0) {
+        dcos_uniform(n, dx, s, g, f, u, v);
+        return;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        double e = s[i] * exp(-g * x[i]);
+        double angle = TWO_PI * f * x[i];
+        u[i] = e * cos(angle);
+        v[i] = e * sin(angle);
+    }
+}
+
+SXI_CLONES
+void sxi_column_dcos_slope(int64_t n, const double *restrict x, const double *restrict u,
+                           const double *restrict v, double a, double b, double *restrict mg,
+                           double *restrict mf) {
+    for (int64_t i = 0; i < n; i++) {
+        mg[i] = -x[i] * (a * u[i] + b * v[i]);
+        mf[i] = TWO_PI * x[i] * (b * u[i] - a * v[i]);
+    }
+}

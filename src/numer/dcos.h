@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Inside of the damped-cosine fit. Everything here is free of scale: time runs from 0 to 1 over the
+ * used delays, a frequency counts cycles and a decay e-foldings over that span, traces are shifted
+ * and scaled to unit size.
+ *
+ * The model is linear in background and (a, b) of each mode, y = ... + exp(-g x) (a cos 2 pi f x +
+ * b sin 2 pi f x), so the minimiser only sees decays and frequencies (variable projection, Golub
+ * and Pereyra 1973, in the form of Kaufman 1975). Theory: docs/theory/dcos.md. */
+#ifndef SXI_DCOS_H
+#define SXI_DCOS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <sextant/dcos.h>
+
+enum {
+    SXI_DCOS_LINEAR = 2 + 2 * SX_DCOS_MAX_MODES, /* background, then (a, b) of each mode */
+    SXI_DCOS_NONLINEAR =
+        1 + 2 * SX_DCOS_MAX_MODES, /* (decay, frequency) of each mode, then the rate */
+    SXI_DCOS_CANDIDATES = 6
+};
+
+/* The used delays, and the box the parameters live in. */
+typedef struct sxi_dcos_grid {
+    int64_t first;  /* index of the first used delay */
+    int64_t n;      /* used delays */
+    int64_t padded; /* n rounded up to whole lanes */
+    double *x;      /* [padded] (t - t_first) / span */
+    double dx;      /* step if uniform, else 0 */
+    bool regular;   /* uniform to 1e-3 of a step: enough for linear prediction */
+    double t_first, span;
+    double frequency_least, frequency_most;
+    double decay_least, decay_most;
+    double rate_least, rate_most; /* of the exponential background */
+} sxi_dcos_grid;
+
+/* A trace, ready to fit. */
+typedef struct sxi_dcos_trace {
+    const sxi_dcos_grid *grid;
+    sx_dcos_background background;
+    int64_t used;
+    double *s; /* [padded] square root of the weight, mean square 1 over used samples; 0: missing */
+    double *y; /* [padded] s (y - shift) / scale */
+    double *one; /* [padded] s divided by its norm: the constant column, orthonormal */
+    double one_norm;
+    double yy; /* sum of y^2 */
+    double shift, scale;
+    double weight; /* weight of a sample = (weight s)^2 in the units of 1 / sigma^2 */
+} sxi_dcos_trace;
+
+typedef struct sxi_dcos_seed {
+    double decay, frequency;
+    double gain; /* how much the sum of squares would fall */
+} sxi_dcos_seed;
+
+typedef enum sxi_dcos_end {
+    SXI_END_CONVERGED,
+    SXI_END_NOT_CONVERGED,
+    SXI_END_SINGULAR
+} sxi_dcos_end;
+
+/* A set of nonlinear parameters, and what a minimisation from there gave. */
+typedef struct sxi_dcos_model {
+    int modes;
+    double theta[SXI_DCOS_NONLINEAR];
+    double coefficient[SXI_DCOS_LINEAR];
+    double rss;
+    sxi_dcos_end end;
+    uint32_t frozen; /* bit j: theta[j] sits at its bound */
+    int evaluations;
+} sxi_dcos_model;
+
+/* Scratch of one thread. */
+typedef struct sxi_dcos_work {
+    int64_t padded;
+    double *memory;
+    double *raw[SXI_DCOS_LINEAR];      /* columns as built */
+    double *q[SXI_DCOS_LINEAR];        /* orthonormal columns */
+    double *slope[SXI_DCOS_NONLINEAR]; /* Jacobian, projected off the columns */
+    double *residual;
+    double r[SXI_DCOS_LINEAR][SXI_DCOS_LINEAR];    /* raw = q r */
+    double h[SXI_DCOS_LINEAR][SXI_DCOS_NONLINEAR]; /* q' slope, before projection */
+    double normal[SXI_DCOS_NONLINEAR][SXI_DCOS_NONLINEAR];
+    double gradient[SXI_DCOS_NONLINEAR]; /* slope' residual: downhill */
+} sxi_dcos_work;
+
+sx_status sxi_dcos_work_create(int64_t padded, sxi_dcos_work *work);
+void sxi_dcos_work_destroy(sxi_dcos_work *work);
+
+int sxi_dcos_linear(sx_dcos_background background, int modes);
+int sxi_dcos_nonlinear(sx_dcos_background background, int modes);
+
+/* Parameters of the whole model, linear and not. */
+static inline int sxi_dcos_parameters(sx_dcos_background background, int modes) {
+    return sxi_dcos_linear(background, modes) + sxi_dcos_nonlinear(background, modes);
+}
+
+/* sxi_dcos_minimise - from model->theta down to the nearest minimum. Afterwards work holds columns,
+ * residual and normal matrix at the result. */
+void sxi_dcos_minimise(sxi_dcos_work *work, const sxi_dcos_trace *trace, sxi_dcos_model *model);
+
+/* sxi_dcos_evaluate - columns, residual and normal matrix at model->theta, without moving; false if
+ * singular. */
+bool sxi_dcos_evaluate(sxi_dcos_work *work, const sxi_dcos_trace *trace, sxi_dcos_model *model);
+
+/* sxi_dcos_result - a minimum with its covariance in the caller's units. variance: of a sample of
+ * weight 1 in units of the scaled trace; work must hold the evaluation of the model. Returns the
+ * state these numbers alone give. */
+sx_dcos_state sxi_dcos_result(const sxi_dcos_work *work, const sxi_dcos_trace *trace,
+                              const sxi_dcos_model *model, double variance, double t0,
+                              sx_dcos_fit *fit);
+
+/* Amplitude over its error of the weakest mode; work as above. */
+double sxi_dcos_weakest(const sxi_dcos_work *work, const sxi_dcos_trace *trace,
+                        const sxi_dcos_model *model, double variance);
+
+/* --- start values --- */
+
+/* Filters: damped cosines and sines on a lattice of frequencies and decays. */
+typedef struct sxi_dcos_bank sxi_dcos_bank;
+
+sx_status sxi_dcos_bank_create(const sxi_dcos_grid *grid, sxi_dcos_bank **bank);
+void sxi_dcos_bank_destroy(sxi_dcos_bank **bank);
+
+/* sxi_dcos_bank_search - the peaks of the gain over frequency, best first, of up to SXI_BANK_WIDTH
+ * residuals.
+ *
+ * in   traces, residual  [count]  residual[i] is [padded], weighted as trace->y
+ * out  seed              [count][SXI_DCOS_CANDIDATES]  gain 0: none
+ * SX_ERR_MEMORY. */
+sx_status sxi_dcos_bank_search(const sxi_dcos_bank *bank, int count,
+                               const sxi_dcos_trace *const *traces, const double *const *residual,
+                               sxi_dcos_seed seed[][SXI_DCOS_CANDIDATES]);
+
+/* --- the plan --- */
+
+struct sx_dcos_plan {
+    sx_dcos_options options; /* resolved: max_modes and t_start are set */
+    int64_t nt;
+    sxi_dcos_grid grid;
+    sxi_dcos_bank *bank;
+};
+
+/* sxi_dcos_search_tile - finds the modes of every trace of a block of at most SXI_BANK_WIDTH.
+ *
+ * in,out fit  [count]  traces with used samples; state is filled for all */
+sx_status sxi_dcos_search_block(const sx_dcos_plan *plan, sxi_dcos_work *work, int count,
+                                const sxi_dcos_trace *const *traces, bool absolute,
+                                sx_dcos_fit *const *fit);
+
+/* sxi_dcos_finish - fills fit from a minimum: noise scale, errors, state, chi2. */
+void sxi_dcos_finish(const sx_dcos_plan *plan, sxi_dcos_work *work, const sxi_dcos_trace *trace,
+                     bool absolute, sxi_dcos_model *model, sx_dcos_fit *fit);
+
+#endif

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * From a minimum in scaled coordinates to values, errors and a state in the caller's units. */
+#include <math.h>
+#include <string.h>
+
+#include "kern/column.h"
+#include "numer/dcos.h"
+
+enum { PARAMETERS = SXI_DCOS_LINEAR + SXI_DCOS_NONLINEAR };
+
+/* Cycles over the span within which a frequency counts as near zero or Nyquist, or two as one. */
+static const double NEAR_ZERO = 0.1, NEAR_NYQUIST = 0.5, NEAR_MODE = 0.5;
+/* Two parameters more correlated than this share their information. */
+static const double CORRELATED = 0.9999;
+
+typedef struct covariance {
+    int linear, slopes, count; /* count = linear + slopes; order: linear, then nonlinear */
+    double c[PARAMETERS][PARAMETERS];
+} covariance;
+
+/* Inverse of the normal matrix of what is not frozen, through Cholesky with unit diagonal. */
+static bool invert_normal(const sxi_dcos_work *work, int slopes, uint32_t frozen,
+                          double inverse[SXI_DCOS_NONLINEAR][SXI_DCOS_NONLINEAR]) {
+    double l[SXI_DCOS_NONLINEAR][SXI_DCOS_NONLINEAR] = {{0}};
+    double d[SXI_DCOS_NONLINEAR] = {0};
+    for (int i = 0; i < slopes; i++) {
+        bool off = frozen & (1u << i);
+        d[i] = off ? 1 : sqrt(work->normal[i][i]);
+        for (int j = 0; j <= i; j++) {
+            double a = off || (frozen & (1u << j)) ? 0 : work->normal[i][j] / (d[i] * d[j]);
+            a = i == j ? 1 : a;
+            for (int k = 0; k < j; k++) {
+                a -= l[i][k] * l[j][k];
+            }
+            if (i == j && !(a > 1e-12)) {
+                return false;
+            }
+            l[i][j] = i == j ? sqrt(a) : a / l[j][j];
+        }
+    }
+    for (int column = 0; column < slopes; column++) {
+        double z[SXI_DCOS_NONLINEAR];
+        for (int i = 0; i < slopes; i++) {
+            z[i] = i == column ? 1 : 0;
+            for (int k = 0; k < i; k++) {
+                z[i] -= l[i][k] * z[k];
+            }
+            z[i] /= l[i][i];
+        }
+        for (int i = slopes - 1; i >= 0; i--) {
+            for (int k = i + 1; k < slopes; k++) {
+                z[i] -= l[k][i] * z[k];
+            }
+            z[i] /= l[i][i];
+            bool off = (frozen & (1u << i)) || (frozen & (1u << column));
+            inverse[i][column] = off ? 0 : z[i] / (d[i] * d[column]);
+        }
+    }
+    return true;
+}
+
+/* The covariance of all parameters of [q r | slope]: with C that of the nonlinear ones and X = r^-1
+ * h, linear: r^-1 r^-T + X C X',  mixed: -X C. */
+static bool make_covariance(const sxi_dcos_work *work, const sxi_dcos_trace *trace,
+                            const sxi_dcos_model *model, covariance *cov) {
+    int m = sxi_dcos_linear(trace->background, model->modes);
+    int s = sxi_dcos_nonlinear(trace->background, model->modes);
+    double nonlinear[SXI_DCOS_NONLINEAR][SXI_DCOS_NONLINEAR] = {{0}};
+    double x[SXI_DCOS_LINEAR][SXI_DCOS_NONLINEAR] = {{0}};
+    double t[SXI_DCOS_LINEAR][SXI_DCOS_LINEAR] = {{0}}; /* r^-1 */
+    cov->linear = m;
+    cov->slopes = s;
+    cov->count = m + s;
+    if (!invert_normal(work, s, model->frozen, nonlinear)) {
+        return false;
+    }
+    for (int j = 0; j < m; j++) {
+        for (int i = j; i >= 0; i--) {
+            double a = i == j ? 1 : 0;
+            for (int k = i + 1; k <= j; k++) {
+                a -= work->r[i][k] * t[k][j];
+            }
+            t[i][j] = a / work->r[i][i];
+        }
+    }
+    for (int i = 0; i < m; i++) {
+        for (int j = 0; j < s; j++) {
+            for (int k = i; k < m; k++) {
+                x[i][j] += t[i][k] * work->h[k][j];
+            }
+        }
+    }
+    for (int i = 0; i < s; i++) {
+        for (int j = 0; j < s; j++) {
+            cov->c[m + i][m + j] = nonlinear[i][j];
+        }
+    }
+    for (int i = 0; i < m; i++) {
+        for (int j = 0; j < s; j++) {
+            double a = 0;
+            for (int k = 0; k < s; k++) {
+                a -= x[i][k] * nonlinear[k][j];
+            }
+            cov->c[i][m + j] = cov->c[m + j][i] = a;
+        }
+    }
+    for (int i = 0; i < m; i++) {
+        for (int j = 0; j < m; j++) {
+            double a = 0;
+            for (int k = i > j ? i : j; k < m; k++) {
+                a += t[i][k] * t[j][k];
+            }
+            for (int k = 0; k < s; k++) {
+                a -= cov->c[i][m + k] * x[j][k];
+            }
+            cov->c[i][j] = a;
+        }
+    }
+    return true;
+}
+
+/* Error of a quantity from its derivatives. */
+static double propagate(const covariance *cov, const double *derivative, double variance) {
+    double sum = 0;
+    for (int i = 0; i < cov->count; i++) {
+        for (int j = 0; j < cov->count; j++) {
+            sum += derivative[i] * cov->c[i][j] * derivative[j];
+        }
+    }
+    return sum >= 0 ? sqrt(sum * variance) : (double)NAN;
+}
+
+static double error_of(const covariance *cov, int parameter, double variance) {
+    double value = cov->c[parameter][parameter];
+    return value > 0 ? sqrt(value * variance) : (double)NAN;
+}
+
+static double wrap(double phase) {
+    const double pi = 3.141592653589793238462643383280;
+    double wrapped = remainder(phase, 2 * pi);
+    return wrapped <= -pi ? pi : wrapped;
+}
+
+/* Mode k at time zero, which lies `ahead` spans before the first used sample. */
+static void put_mode(const covariance *cov, const sxi_dcos_trace *trace,
+                     const sxi_dcos_model *model, int k, double ahead, double variance,
+                     sx_dcos_mode *mode) {
+    const double two_pi = 6.283185307179586476925286766559;
+    const double span = trace->grid->span;
+    int ia = cov->linear - 2 * model->modes + 2 * k, ib = ia + 1;
+    int ig = cov->linear + 2 * k, iff = ig + 1;
+    double a = model->coefficient[ia], b = model->coefficient[ib];
+    double g = model->theta[2 * k], f = model->theta[2 * k + 1];
+    double size = hypot(a, b);
+    double amplitude = size * exp(g * ahead) * trace->scale;
+    double slope[PARAMETERS] = {0};
+    mode->frequency = f / span;
+    mode->decay = g / span;
+    mode->amplitude = amplitude;
+    mode->phase = wrap(atan2(-b, a) - two_pi * f * ahead);
+    mode->frequency_error = error_of(cov, iff, variance) / span;
+    mode->decay_error = error_of(cov, ig, variance) / span;
+    slope[ia] = a / (size * size);
+    slope[ib] = b / (size * size);
+    slope[ig] = ahead;
+    mode->amplitude_error = amplitude * propagate(cov, slope, variance);
+    slope[ia] = b / (size * size);
+    slope[ib] = -a / (size * size);
+    slope[ig] = 0;
+    slope[iff] = -two_pi * ahead;
+    mode->phase_error = propagate(cov, slope, variance);
+}
+
+static void put_background(const covariance *cov, const sxi_dcos_trace *trace,
+                           const sxi_dcos_model *model, double ahead, double variance,
+                           sx_dcos_fit *fit) {
+    const double span = trace->grid->span, scale = trace->scale;
+    const double *c = model->coefficient;
+    double slope[PARAMETERS] = {0};
+    if (trace->background == SX_BACKGROUND_NONE) {
+        fit->offset = 0;
+        fit->offset_error = 0;
+        return;
+    }
+    fit->offset = trace->shift + scale * c[0];
+    fit->offset_error = scale * error_of(cov, 0, variance);
+    if (trace->background == SX_BACKGROUND_LINEAR) {
+        fit->offset -= scale * c[1] * ahead;
+        slope[0] = 1;
+        slope[1] = -ahead;
+        fit->offset_error = scale * propagate(cov, slope, variance);
+        fit->background_slope = scale * c[1] / span;
+        fit->background_slope_error = scale * error_of(cov, 1, variance) / span;
+    }
+    if (trace->background == SX_BACKGROUND_EXP) {
+        int ir = cov->count - 1;
+        double rate = model->theta[2 * model->modes], grown = exp(rate * ahead);
+        slope[1] = grown;
+        slope[ir] = c[1] * ahead * grown;
+        fit->background_amplitude = scale * c[1] * grown;
+        fit->background_amplitude_error = scale * propagate(cov, slope, variance);
+        fit->background_time = span / rate;
+        fit->background_time_error = span / (rate * rate) * error_of(cov, ir, variance);
+    }
+}
+
+static void sort_modes(sx_dcos_fit *fit) {
+    for (int i = 1; i < fit->modes; i++) {
+        for (int k = i; k > 0 && fit->mode[k].frequency < fit->mode[k - 1].frequency; k--) {
+            sx_dcos_mode lower = fit->mode[k];
+            fit->mode[k] = fit->mode[k - 1];
+            fit->mode[k - 1] = lower;
+        }
+    }
+}
+
+static bool correlated(const covariance *cov, uint32_t frozen) {
+    for (int i = 0; i < cov->count; i++) {
+        for (int j = 0; j < i; j++) {
+            bool off = (i >= cov->linear && (frozen & (1u << (i - cov->linear)))) ||
+                       (j >= cov->linear && (frozen & (1u << (j - cov->linear))));
+            double product = cov->c[i][i] * cov->c[j][j];
+            if (!off && !(cov->c[i][j] * cov->c[i][j] < CORRELATED * CORRELATED * product)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool degenerate(const covariance *cov, const sxi_dcos_grid *grid,
+                       const sxi_dcos_model *model) {
+    for (int k = 0; k < model->modes; k++) {
+        double f = model->theta[2 * k + 1];
+        if (f < grid->frequency_least + NEAR_ZERO ||
+            (grid->regular && f > grid->frequency_most - NEAR_NYQUIST)) {
+            return true;
+        }
+        for (int j = 0; j < k; j++) {
+            if (fabs(f - model->theta[2 * j + 1]) < NEAR_MODE) {
+                return true;
+            }
+        }
+    }
+    return correlated(cov, model->frozen);
+}
+
+double sxi_dcos_weakest(const sxi_dcos_work *work, const sxi_dcos_trace *trace,
+                        const sxi_dcos_model *model, double variance) {
+    covariance cov;
+    if (!make_covariance(work, trace, model, &cov)) {
+        return 0;
+    }
+    double weakest = INFINITY;
+    for (int k = 0; k < model->modes; k++) {
+        sx_dcos_mode mode;
+        put_mode(&cov, trace, model, k, 0, variance, &mode);
+        weakest = fmin(weakest, mode.amplitude / mode.amplitude_error);
+    }
+    return weakest;
+}
+
+sx_dcos_state sxi_dcos_result(const sxi_dcos_work *work, const sxi_dcos_trace *trace,
+                              const sxi_dcos_model *model, double variance, double t0,
+                              sx_dcos_fit *fit) {
+    double ahead = (trace->grid->t_first - t0) / trace->grid->span;
+    covariance cov;
+    bool known = make_covariance(work, trace, model, &cov);
+    if (!known) { /* values are still the minimum; errors are not known */
+        variance = (double)NAN;
+        memset(cov.c, 0, sizeof cov.c);
+    }
+    fit->modes = (uint8_t)model->modes;
+    fit->iterations = (uint16_t)model->evaluations;
+    put_background(&cov, trace, model, ahead, variance, fit);
+    for (int k = 0; k < model->modes; k++) {
+        put_mode(&cov, trace, model, k, ahead, variance, &fit->mode[k]);
+    }
+    sort_modes(fit);
+    return model->end == SXI_END_NOT_CONVERGED        ? SX_DCOS_NOT_CONVERGED
+           : !known || model->end == SXI_END_SINGULAR ? SX_DCOS_SINGULAR
+           : model->frozen                            ? SX_DCOS_AT_BOUND
+           : degenerate(&cov, trace->grid, model)     ? SX_DCOS_DEGENERATE
+                                                      : SX_DCOS_OK;
+}

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * How many modes, and which: one more at a time, from the peaks of what the last fit left over, all
+ * modes refitted together, as long as the sum of squares falls by more than chance explains. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "kern/bank.h"
+#include "kern/column.h"
+#include "numer/dcos.h"
+
+/* A mode must lower chi2 by this many log(samples): four parameters, and the search over frequency
+ * and decay costs two more (theory/fit.md: right order in all cells but two close modes at SNR 5).
+ */
+static const double PENALTY = 6;
+/* One mode that fails may hide two that pass (equal modes in unknown noise): look further from this
+ * part of the penalty on. */
+static const double PROMISING = 0.6;
+/* A filter keeps at least this part of the gain of the best mode near it. */
+static const double FILTER_KEEPS = 0.7;
+/* Chance moves the difference of two gains by this much, in units of the variance. */
+static const double CHANCE = 10;
+/* delta chi2 below which another minimum is as good. */
+static const double AMBIGUOUS = 4;
+/* Cycles over the span by which two minima differ. */
+static const double OTHER_BASIN = 0.1;
+/* Without noise the residual is rounding: no variance is smaller than this part of the trace. */
+static const double ROUNDING = 1e-24;
+
+enum { WIDTH = SXI_BANK_WIDTH };
+
+/* The search on one trace. */
+typedef struct seeker {
+    const sxi_dcos_trace *trace;
+    bool absolute;
+    bool stop;
+    int most;     /* modes the samples allow */
+    int tried;    /* modes of the largest model so far */
+    int accepted; /* modes that are more than noise */
+    int chosen;   /* modes of the answer: accepted, or those demanded */
+    sxi_dcos_model model[SX_DCOS_MAX_MODES + 1];
+    double other[SX_DCOS_MAX_MODES + 1][2]; /* best minimum of another basin: rss, frequency */
+} seeker;
+
+static double given_variance(const sxi_dcos_trace *trace) {
+    double unit = trace->scale * trace->weight;
+    return 1 / (unit * unit);
+}
+
+static double residual_variance(const sxi_dcos_trace *trace, const sxi_dcos_model *model) {
+    int64_t freedom = trace->used - sxi_dcos_parameters(trace->background, model->modes);
+    return model->rss / (double)(freedom > 0 ? freedom : 1);
+}
+
+/* The variance that a drop is held against: what the larger model leaves, and never less than what
+ * was given. */
+static double noise(const seeker *s, double rss, int modes) {
+    sxi_dcos_model model = {.modes = modes, .rss = rss};
+    double variance = fmax(residual_variance(s->trace, &model), ROUNDING * s->trace->yy);
+    return s->absolute ? fmax(variance, given_variance(s->trace)) : variance;
+}
+
+/* Fewer degrees of freedom make the variance itself uncertain: the penalty grows with 1 / freedom.
+ */
+static double penalty(const seeker *s, int modes) {
+    double n = (double)s->trace->used;
+    double freedom = n - sxi_dcos_parameters(s->trace->background, modes);
+    double single = PENALTY * log(n);
+    return s->absolute ? single : single * (1 + single / (2 * fmax(freedom, 1)));
+}
+
+static bool significant(sxi_dcos_work *work, const seeker *s, int from, int to) {
+    const sxi_dcos_model *small = &s->model[from];
+    sxi_dcos_model large = s->model[to];
+    double variance = noise(s, large.rss, to);
+    if (large.end == SXI_END_SINGULAR ||
+        !(small->rss - large.rss > (to - from) * penalty(s, to) * variance)) {
+        return false;
+    }
+    return sxi_dcos_evaluate(work, s->trace, &large) &&
+           sxi_dcos_weakest(work, s->trace, &large, variance) > 3;
+}
+
+/* Keeps the best minimum of a number of modes and the best one of another basin. `mode`: which one
+ * was moved. */
+static void keep(seeker *s, const sxi_dcos_model *found, int mode) {
+    int modes = found->modes;
+    sxi_dcos_model *best = &s->model[modes];
+    double *other = s->other[modes];
+    double frequency = found->theta[2 * mode + 1], standing = best->theta[2 * mode + 1];
+    if (!isfinite(found->rss)) {
+        return;
+    }
+    bool first = !isfinite(best->rss);
+    bool distinct = first || fabs(frequency - standing) > OTHER_BASIN;
+    if (found->rss < best->rss) {
+        if (!first && distinct) {
+            other[0] = best->rss;
+            other[1] = standing;
+        }
+        *best = *found;
+    } else if (distinct && found->rss < other[0]) {
+        other[0] = found->rss;
+        other[1] = frequency;
+    }
+}
+
+/* The exponential background has one minimum per time scale of the data: a few rates are tried
+ * beside the last. */
+static int rates(const seeker *s, const sxi_dcos_model *from, double *rate) {
+    if (s->trace->background != SX_BACKGROUND_EXP) {
+        return 1;
+    }
+    rate[0] = from ? from->theta[2 * from->modes] : 0.7;
+    rate[1] = 2.5;
+    rate[2] = 10;
+    return 3;
+}
+
+static void fit_background(sxi_dcos_work *work, seeker *s) {
+    double rate[3] = {0};
+    int count = rates(s, NULL, rate);
+    for (int i = 0; i < count; i++) {
+        sxi_dcos_model model = {.modes = 0};
+        model.theta[0] = rate[i];
+        sxi_dcos_minimise(work, s->trace, &model);
+        if (i == 0 || model.rss < s->model[0].rss) {
+            s->model[0] = model;
+        }
+    }
+}
+
+static void try_seed(sxi_dcos_work *work, seeker *s, const sxi_dcos_model *from,
+                     const sxi_dcos_seed *seed) {
+    double rate[3] = {0};
+    int count = rates(s, from, rate);
+    for (int i = 0; i < count; i++) {
+        sxi_dcos_model model = *from;
+        model.modes = from->modes + 1;
+        model.theta[2 * from->modes] = seed->decay;
+        model.theta[2 * from->modes + 1] = seed->frequency;
+        model.theta[2 * model.modes] = rate[i]; /* not read without an exponential */
+        sxi_dcos_minimise(work, s->trace, &model);
+        keep(s, &model, from->modes);
+    }
+}
+
+/* One more mode; false if nothing was left to find. */
+static bool grow(sxi_dcos_work *work, seeker *s, const sxi_dcos_seed seed[SXI_DCOS_CANDIDATES],
+                 bool demanded) {
+    const sxi_dcos_model *from = &s->model[s->tried];
+    int modes = s->tried + 1;
+    double variance = noise(s, fmax(from->rss - seed[0].gain, 0), modes);
+    double least = demanded ? 0 : PROMISING * penalty(s, modes) * variance * FILTER_KEEPS;
+    if (!(seed[0].gain > least)) {
+        return false;
+    }
+    s->model[modes].rss = s->other[modes][0] = INFINITY;
+    double worth = FILTER_KEEPS * seed[0].gain - CHANCE * variance;
+    for (int c = 0; c < SXI_DCOS_CANDIDATES && seed[c].gain > 0 && seed[c].gain >= worth; c++) {
+        try_seed(work, s, from, &seed[c]);
+    }
+    return isfinite(s->model[modes].rss);
+}
+
+/* Takes the new model, looks one further, or stops. */
+static void judge(sxi_dcos_work *work, seeker *s, const sx_dcos_options *options) {
+    int modes = ++s->tried;
+    if (significant(work, s, s->accepted, modes)) {
+        s->accepted = modes;
+    } else if (!options->fixed_modes) {
+        double drop = s->model[s->accepted].rss - s->model[modes].rss;
+        bool promising =
+            drop > PROMISING * penalty(s, modes) * noise(s, s->model[modes].rss, modes);
+        s->stop = modes - s->accepted > 1 || !promising;
+    }
+    s->stop = s->stop || modes >= s->most;
+}
+
+static int modes_wanted(const sx_dcos_options *options) {
+    return options->fixed_modes ? options->modes : options->max_modes;
+}
+
+/* The modes that leave at least one degree of freedom. */
+static int modes_possible(const sxi_dcos_trace *trace, int wanted) {
+    int modes = wanted;
+    while (modes > 0 && trace->used <= sxi_dcos_parameters(trace->background, modes)) {
+        modes--;
+    }
+    return modes;
+}
+
+/* Residuals of the listed seekers' models, and their seeds. add >= 0: with mode `add` put back. */
+static sx_status find_seeds(const sx_dcos_plan *plan, sxi_dcos_work *work, seeker *const *list,
+                            int count, int add, double *memory,
+                            sxi_dcos_seed seed[][SXI_DCOS_CANDIDATES]) {
+    const sxi_dcos_trace *traces[WIDTH];
+    const double *residual[WIDTH];
+    int64_t n = plan->grid.padded;
+    for (int i = 0; i < count; i++) {
+        seeker *s = list[i];
+        sxi_dcos_model model = s->model[add < 0 ? s->tried : s->chosen];
+        double *target = memory + i * n;
+        traces[i] = s->trace;
+        residual[i] = target;
+        sxi_dcos_evaluate(work, s->trace, &model);
+        memcpy(target, work->residual, (size_t)n * sizeof(double));
+        if (add >= 0) {
+            int j = sxi_dcos_linear(s->trace->background, add);
+            for (int64_t k = 0; k < n; k++) {
+                target[k] += model.coefficient[j] * work->raw[j][k] +
+                             model.coefficient[j + 1] * work->raw[j + 1][k];
+            }
+        }
+    }
+    return sxi_dcos_bank_search(plan->bank, count, traces, residual, seed);
+}
+
+static sx_status grow_all(const sx_dcos_plan *plan, sxi_dcos_work *work, seeker *seekers, int count,
+                          double *memory) {
+    for (;;) {
+        seeker *list[WIDTH];
+        sxi_dcos_seed seed[WIDTH][SXI_DCOS_CANDIDATES];
+        int active = 0;
+        for (int i = 0; i < count; i++) {
+            if (!seekers[i].stop) {
+                list[active++] = &seekers[i];
+            }
+        }
+        if (!active) {
+            return SX_OK;
+        }
+        SXI_TRY(find_seeds(plan, work, list, active, -1, memory, seed));
+        for (int i = 0; i < active; i++) {
+            if (grow(work, list[i], seed[i], plan->options.fixed_modes)) {
+                judge(work, list[i], &plan->options);
+            } else {
+                list[i]->stop = true;
+            }
+        }
+    }
+}
+
+/* Puts mode `mode` back into the residual and asks whether it fits as well elsewhere. */
+static void challenge(sxi_dcos_work *work, seeker *s, int mode,
+                      const sxi_dcos_seed seed[SXI_DCOS_CANDIDATES]) {
+    sxi_dcos_model from = s->model[s->chosen];
+    double here = from.theta[2 * mode + 1], gain = seed[0].gain;
+    double variance = noise(s, from.rss, s->chosen);
+    for (int c = SXI_DCOS_CANDIDATES - 1; c >= 0; c--) {
+        if (seed[c].gain > 0 && fabs(seed[c].frequency - here) < 0.75) {
+            gain = seed[c].gain;
+        }
+    }
+    for (int c = 0; c < SXI_DCOS_CANDIDATES; c++) {
+        bool near_here = fabs(seed[c].frequency - here) < 0.75;
+        if (seed[c].gain > 0 && !near_here &&
+            seed[c].gain >= FILTER_KEEPS * gain - CHANCE * variance) {
+            sxi_dcos_model model = from;
+            model.theta[2 * mode] = seed[c].decay;
+            model.theta[2 * mode + 1] = seed[c].frequency;
+            sxi_dcos_minimise(work, s->trace, &model);
+            keep(s, &model, mode);
+        }
+    }
+}
+
+/* The last mode was chosen among the peaks of a residual; the earlier ones are challenged now that
+ * all are known. */
+static sx_status challenge_all(const sx_dcos_plan *plan, sxi_dcos_work *work, seeker *seekers,
+                               int count, double *memory) {
+    for (int mode = 0; mode < SX_DCOS_MAX_MODES; mode++) {
+        seeker *list[WIDTH];
+        sxi_dcos_seed seed[WIDTH][SXI_DCOS_CANDIDATES];
+        int active = 0;
+        for (int i = 0; i < count; i++) {
+            if (seekers[i].chosen > 1 && mode < seekers[i].chosen) {
+                list[active++] = &seekers[i];
+            }
+        }
+        if (!active) {
+            return SX_OK;
+        }
+        SXI_TRY(find_seeds(plan, work, list, active, mode, memory, seed));
+        for (int i = 0; i < active; i++) {
+            challenge(work, list[i], mode, seed[i]);
+        }
+    }
+    return SX_OK;
+}
+
+void sxi_dcos_finish(const sx_dcos_plan *plan, sxi_dcos_work *work, const sxi_dcos_trace *trace,
+                     bool absolute, sxi_dcos_model *model, sx_dcos_fit *fit) {
+    double unit = trace->scale * trace->weight;
+    double variance = absolute ? given_variance(trace) : residual_variance(trace, model);
+    int evaluations = model->evaluations;
+    fit->modes = (uint8_t)model->modes;
+    if (!sxi_dcos_evaluate(work, trace, model)) {
+        fit->state = SX_DCOS_SINGULAR;
+        return;
+    }
+    model->evaluations = evaluations;
+    fit->chi2 = residual_variance(trace, model) * unit * unit;
+    fit->state = (uint8_t)sxi_dcos_result(work, trace, model, variance, plan->options.t0, fit);
+}
+
+/* Another minimum as good, or fewer modes than demanded that are more than noise. */
+static void flag(const sx_dcos_plan *plan, const seeker *s, sx_dcos_fit *fit) {
+    int modes = s->chosen;
+    const sxi_dcos_trace *trace = s->trace;
+    const sxi_dcos_model *model = &s->model[modes];
+    double variance = s->absolute ? given_variance(trace) : residual_variance(trace, model);
+    bool ambiguous = modes > 0 && s->other[modes][0] - model->rss < AMBIGUOUS * variance;
+    if (ambiguous) {
+        fit->frequency_other = s->other[modes][1] / trace->grid->span;
+    }
+    if (fit->state != SX_DCOS_OK) {
+        return;
+    }
+    if (ambiguous) {
+        fit->state = SX_DCOS_AMBIGUOUS;
+    } else if (plan->options.fixed_modes && s->accepted < plan->options.modes) {
+        fit->state = SX_DCOS_INSIGNIFICANT;
+    }
+}
+
+static void seeker_start(const sx_dcos_plan *plan, sxi_dcos_work *work, const sxi_dcos_trace *trace,
+                         bool absolute, seeker *s) {
+    memset(s, 0, sizeof *s);
+    s->trace = trace;
+    s->absolute = absolute;
+    s->most = modes_possible(trace, modes_wanted(&plan->options));
+    s->stop = s->most == 0;
+    fit_background(work, s);
+}
+
+sx_status sxi_dcos_search_block(const sx_dcos_plan *plan, sxi_dcos_work *work, int count,
+                                const sxi_dcos_trace *const *traces, bool absolute,
+                                sx_dcos_fit *const *fit) {
+    sx_status status = SX_OK;
+    seeker *seekers = malloc((size_t)count * sizeof *seekers);
+    double *memory = aligned_alloc(64, (size_t)count * (size_t)plan->grid.padded * sizeof *memory);
+    if (!seekers || !memory) {
+        status = SXI_FAIL(SX_ERR_MEMORY, "no memory to search the modes of %d traces", count);
+        goto out;
+    }
+    for (int i = 0; i < count; i++) {
+        seeker_start(plan, work, traces[i], absolute, &seekers[i]);
+    }
+    SXI_GO(grow_all(plan, work, seekers, count, memory));
+    for (int i = 0; i < count; i++) {
+        seekers[i].chosen = plan->options.fixed_modes ? seekers[i].tried : seekers[i].accepted;
+    }
+    SXI_GO(challenge_all(plan, work, seekers, count, memory));
+    for (int i = 0; i < count; i++) {
+        seeker *s = &seekers[i];
+        sxi_dcos_finish(plan, work, s->trace, absolute, &s->model[s->chosen], fit[i]);
+        flag(plan, s, fit[i]);
+    }
+out:
+    free(memory);
+    free(seekers);
+    return status;
+}
