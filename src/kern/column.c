@@ -55,7 +55,7 @@ static void dcos_uniform(int64_t n, double dx, const double *restrict s, double 
     double step = exp(-g * dx * SXI_LANES);
     double qr = step * cos(TWO_PI * f * dx * SXI_LANES);
     double qi = step * sin(TWO_PI * f * dx * SXI_LANES);
-    double re[SXI_LANES], im[SXI_LANES];
+    double re[SXI_LANES] = {0}, im[SXI_LANES] = {0};
     for (int64_t i = 0; i < n; i += SXI_LANES) {
         if (i % RESTART == 0) {
             for (int l = 0; l < SXI_LANES; l++) {

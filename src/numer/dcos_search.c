@@ -67,7 +67,7 @@ static double penalty(const seeker *s, int modes) {
     double n = (double)s->trace->used;
     double freedom = n - sxi_dcos_parameters(s->trace->background, modes);
     double single = PENALTY * log(n);
-    return s->absolute ? single : single * (1 + single / (2 * fmax(freedom, 1)));
+    return s->absolute ? single : single * (1 + single / fmax(freedom, 1));
 }
 
 static bool significant(sxi_dcos_work *work, const seeker *s, int from, int to) {
