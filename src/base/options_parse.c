@@ -53,11 +53,8 @@ static sx_status to_choice(const sx_option *option, const char *text, int *choic
     const char *list[MOST_CHOICES];
     int count = 0;
     snprintf(words, sizeof words, "%s", option->value);
-    for (char *word = words, *bar = words; bar; word = bar + 1) {
-        bar = strchr(word, '|');
-        if (bar) {
-            *bar = '\0';
-        }
+    for (char *rest = words; rest;) {
+        const char *word = strsep(&rest, "|");
         if (strcmp(word, text) == 0) {
             *choice = count;
             return SX_OK;
@@ -190,6 +187,7 @@ static sx_status read_option(const sx_command_help *help, int argc, char **argv,
     const sx_option *option = NULL;
     const char *text = NULL;
     SXI_TRY(find(help, argv[*i], &option, &text));
+    assert(option);
     const ptrdiff_t place = option - help->options;
     assert(place < MOST_OPTIONS);
     if (*seen & (uint64_t)1 << place) {
