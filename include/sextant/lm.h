@@ -12,16 +12,15 @@
 extern "C" {
 #endif
 
-/* Residuals r [m] and, where jacobian is not NULL, jacobian [m][n] = d r_i / d p_j, at p [n].
+/* Residuals r [m] and jacobian [m][n] = d r_i / d p_j, at p [n].
  * Returns false where the model is not defined at p; the step is then made shorter. */
 typedef bool (*sx_lm_fn)(void *data, const double *p, double *r, double *jacobian);
 
 typedef struct sx_lm_options {
-    int max_evaluations; /* 0: 400 */
+    int max_evaluations; /* calls of the function; 0: 2000, three times what NIST's worst needs */
     double first_radius; /* first trust radius over the scaled norm of p; 0: 1 */
-    double tolerance;    /* converged when the undamped step is shorter, in standard deviations; 0:
-                            1e-8 */
-    const double *lower; /* [n] bounds; NULL: none */
+    double tolerance;    /* longest undamped step, in standard deviations; 0: 1e-8 */
+    const double *lower; /* [n] bounds; NULL: none. Equal bounds hold a parameter */
     const double *upper; /* [n] */
 } sx_lm_options;
 
@@ -43,13 +42,19 @@ typedef struct sx_lm_result {
 /* sx_lm_run - minimises sum r(p)^2.
  *
  * in      m, n        residuals and parameters, m >= n >= 1
- * in      function, data
+ * in      function    what computes them; called from this thread only
+ * in      data        handed to function
  * in      options     NULL: defaults
- * in,out  p           [n]  start, then the minimum; on failure as before
- * out     covariance  [n][n]  (J'J)^-1 without any scaling; rows of parameters at a bound are 0;
- * NULL: not wanted out     result
+ * in,out  p           [n] finite start, moved to the nearest bound if outside; then the minimum
+ * out     covariance  [n][n] (J'J)^-1 without any scaling; rows and columns of parameters at a
+ *                     bound are 0; NaN where there is none (singular, undefined). NULL: not wanted
+ * out     result      NULL: not wanted
  *
- * SX_ERR_ARGUMENT, SX_ERR_MEMORY. Not converging is a state, not an error. Threads: yes.
+ * The answer does not depend on the units of residuals and parameters. The state is CONVERGED only
+ * if the undamped step is within the tolerance, or below the rounding of the parameters.
+ *
+ * SX_ERR_ARGUMENT, SX_ERR_MEMORY: p is as before. Not converging is a state, not an error.
+ * Threads: yes.
  * Theory: docs/theory/lm.md. Source: More 1978, The Levenberg-Marquardt algorithm: implementation
  * and theory. */
 SX_API sx_status sx_lm_run(int m, int n, sx_lm_fn function, void *data,
