@@ -56,9 +56,18 @@ sx_status sxi_h5_attribute_text(sxi_h5 *file, const char *name, const char *attr
 sx_status sxi_h5_attribute_real(sxi_h5 *file, const char *name, const char *attribute,
                                 double *value);
 
+/* Element index (0 of a scalar) of a dataset of strings, cut to size; SX_ERR_TYPE if it is none. */
+sx_status sxi_h5_read_text(sxi_h5 *file, const char *name, int64_t index, char *text, size_t size);
+
 /* --- writing: to a temporary name beside the target, renamed by commit --- */
 
 typedef struct sxi_h5_writer sxi_h5_writer;
+
+/* Whether path can become an output, to be asked before hours of work: its folder is there and
+ * writable, it is no folder or device, does not exist (unless overwrite), and is none of the
+ * inputs, under whatever name. */
+sx_status sxi_h5_output_check(const char *path, bool overwrite, int inputs,
+                              const char *const *paths);
 
 /* SX_ERR_EXISTS if path exists and not overwrite; SX_ERR_IO if its folder cannot be written.
  * Objects carry no times, so equal content gives equal bytes. */
@@ -76,6 +85,8 @@ sx_status sxi_h5_write(sxi_h5_writer *writer, const char *name, const sx_array *
                        const char *unit, const char *sentence);
 sx_status sxi_h5_write_text(sxi_h5_writer *writer, const char *name,
                             const char *text); /* a string dataset */
+sx_status sxi_h5_write_texts(sxi_h5_writer *writer, const char *name, int64_t count,
+                             const char *const *texts); /* [count] strings */
 
 /* Attributes of an object; "/" is the root group. text list: array of strings. */
 sx_status sxi_h5_set_text(sxi_h5_writer *writer, const char *object, const char *attribute,
@@ -94,7 +105,8 @@ sx_status sxi_h5_attach_scale(sxi_h5_writer *writer, const char *dataset, int d,
 sx_status sxi_h5_provenance(sxi_h5_writer *writer, const sx_context *context, int inputs,
                             const char *const *paths);
 
-/* Closes, syncs and renames. After a failure (disk full) nothing is left behind. *writer is NULL
+/* Closes, syncs and renames. Without overwrite a file that appeared meanwhile is kept
+ * (SX_ERR_EXISTS). After a failure (disk full) nothing is left behind. *writer is NULL
  * afterwards. */
 sx_status sxi_h5_commit(sxi_h5_writer **writer);
 /* Closes and removes the temporary file; NULL allowed. */

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What lies in a file: existence, members, shape and type of a dataset, attributes. */
+#include "io/hdf5/h5_locked.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+hid_t sxi_h5_native(sx_dtype dtype) {
+    switch (dtype) {
+    case SX_I8:
+        return H5T_NATIVE_INT8;
+    case SX_U8:
+        return H5T_NATIVE_UINT8;
+    case SX_I16:
+        return H5T_NATIVE_INT16;
+    case SX_U16:
+        return H5T_NATIVE_UINT16;
+    case SX_I32:
+        return H5T_NATIVE_INT32;
+    case SX_U32:
+        return H5T_NATIVE_UINT32;
+    case SX_I64:
+        return H5T_NATIVE_INT64;
+    case SX_U64:
+        return H5T_NATIVE_UINT64;
+    case SX_F32:
+        return H5T_NATIVE_FLOAT;
+    case SX_F64:
+        return H5T_NATIVE_DOUBLE;
+    }
+    return -1;
+}
+
+/* h5py and PyTables write bool as an enum of FALSE and TRUE. */
+static bool is_bool(hid_t type) {
+    unsigned char value[8] = {0};
+    return H5Tget_nmembers(type) == 2 && H5Tget_size(type) <= sizeof value &&
+           H5Tenum_valueof(type, "FALSE", value) >= 0 && H5Tenum_valueof(type, "TRUE", value) >= 0;
+}
+
+static sx_dtype integer_of(size_t size, bool is_signed) {
+    return size <= 1   ? (is_signed ? SX_I8 : SX_U8)
+           : size <= 2 ? (is_signed ? SX_I16 : SX_U16)
+           : size <= 4 ? (is_signed ? SX_I32 : SX_U32)
+                       : (is_signed ? SX_I64 : SX_U64);
+}
+
+/* Fills numeric and dtype. A float wider than 8 bytes is not numeric: a double would lose digits
+ * without saying so. */
+static void describe_type(hid_t type, sxi_h5_dataset *about) {
+    const size_t size = H5Tget_size(type);
+    const H5T_class_t class = H5Tget_class(type);
+    if (class == H5T_ENUM) {
+        hid_t base = H5Tget_super(type);
+        describe_type(base, about);
+        if (about->numeric && is_bool(type)) {
+            about->dtype = SX_U8;
+        }
+        H5Tclose(base);
+    } else if (class == H5T_INTEGER && size <= 8) {
+        about->numeric = true;
+        about->dtype = integer_of(size, H5Tget_sign(type) == H5T_SGN_2);
+    } else if (class == H5T_FLOAT && size <= 8) {
+        about->numeric = true;
+        about->dtype = size <= 4 ? SX_F32 : SX_F64;
+    }
+}
+
+/* Extent of a dataset; a null dataspace has none. */
+static sx_status describe_space(const char *path, const char *name, hid_t dataset,
+                                sxi_h5_dataset *about) {
+    hid_t space = H5Dget_space(dataset);
+    const int rank = H5Sget_simple_extent_ndims(space);
+    const bool null = H5Sget_simple_extent_type(space) == H5S_NULL;
+    hsize_t extent[H5S_MAX_RANK] = {0};
+    if (rank > 0) {
+        H5Sget_simple_extent_dims(space, extent, NULL);
+    }
+    H5Sclose(space);
+    if (null || rank < 0) {
+        return SXI_FAIL(SX_ERR_SHAPE, "%s:%s is empty (it has no extent at all)", path, name);
+    }
+    if (rank > SX_MAX_RANK) {
+        return SXI_FAIL(SX_ERR_SHAPE, "%s:%s has %d axes, at most %d can be read", path, name, rank,
+                        SX_MAX_RANK);
+    }
+    about->rank = rank;
+    for (int d = 0; d < rank; d++) {
+        about->shape[d] = (int64_t)extent[d];
+    }
+    return SX_OK;
+}
+
+static void describe_chunks(hid_t dataset, sxi_h5_dataset *about) {
+    hid_t created = H5Dget_create_plist(dataset);
+    hsize_t chunk[SX_MAX_RANK] = {0};
+    if (H5Pget_layout(created) == H5D_CHUNKED &&
+        H5Pget_chunk(created, SX_MAX_RANK, chunk) == about->rank) {
+        for (int d = 0; d < about->rank; d++) {
+            about->chunk[d] = (int64_t)chunk[d];
+        }
+    }
+    H5Pclose(created);
+}
+
+static sx_status describe_entry(const char *path, sxi_h5_entry *entry) {
+    hid_t type = H5Dget_type(entry->id);
+    describe_type(type, &entry->about);
+    H5Tclose(type);
+    SXI_TRY(describe_space(path, entry->name, entry->id, &entry->about));
+    describe_chunks(entry->id, &entry->about);
+    static const char *const names[] = {"units", "unit"};
+    for (size_t i = 0; i < sizeof names / sizeof *names && entry->about.unit[0] == '\0'; i++) {
+        hid_t unit =
+            H5Aexists(entry->id, names[i]) > 0 ? H5Aopen(entry->id, names[i], H5P_DEFAULT) : -1;
+        if (unit >= 0) {
+            sxi_h5_text_get(unit, true, 0, entry->about.unit, sizeof entry->about.unit);
+            H5Aclose(unit);
+        }
+    }
+    return SX_OK;
+}
+
+/* Chunks of one row of chunks through all of the first axis: what reading band after band needs at
+ * a time. Larger than this, and unfiltered chunks are better read in part, past the cache. */
+enum { CACHE_BYTES = 64 << 20 };
+
+static bool is_filtered(hid_t dataset) {
+    hid_t created = H5Dget_create_plist(dataset);
+    const bool filtered = H5Pget_nfilters(created) > 0;
+    H5Pclose(created);
+    return filtered;
+}
+
+/* Opens again with a chunk cache that fits reading by bands of the second axis. */
+static hid_t with_cache(sxi_h5 *file, const sxi_h5_entry *entry) {
+    const sxi_h5_dataset *about = &entry->about;
+    hid_t type = H5Dget_type(entry->id);
+    double chunk = (double)H5Tget_size(type);
+    H5Tclose(type);
+    double band = 1;
+    for (int d = 0; d < about->rank; d++) {
+        const double across = (double)about->shape[d] / (double)about->chunk[d];
+        chunk *= (double)about->chunk[d];
+        band *= d == 1 ? 1 : across < 1 ? 1 : across + 1;
+    }
+    band *= chunk;
+    double bytes = band <= (double)CACHE_BYTES ? band : 0;
+    if (bytes < chunk && is_filtered(entry->id)) {
+        bytes = chunk;
+    }
+    double slots = bytes / chunk * 10; /* HDF5's advice: ten slots or more a chunk */
+    hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
+    /* Weight 1: a chunk read to its end is the first to go. */
+    H5Pset_chunk_cache(access, (size_t)(slots < 521 ? 521 : slots), (size_t)bytes, 1.0);
+    hid_t opened = H5Dopen2(file->id, entry->name, access);
+    H5Pclose(access);
+    return opened;
+}
+
+void sxi_h5_entry_drop(sxi_h5_entry *entry) {
+    if (entry->name) {
+        H5Dclose(entry->id);
+        free(entry->checked);
+        free(entry->name);
+        *entry = (sxi_h5_entry){0};
+    }
+}
+
+static H5O_type_t type_of(sxi_h5 *file, const char *name) {
+    H5O_info_t info;
+    if (H5Oexists_by_name(file->id, name, H5P_DEFAULT) <= 0 ||
+        H5Oget_info_by_name2(file->id, name, &info, H5O_INFO_BASIC, H5P_DEFAULT) < 0) {
+        return H5O_TYPE_UNKNOWN;
+    }
+    return info.type;
+}
+
+static sx_status entry_open(sxi_h5 *file, const char *name, sxi_h5_entry *entry) {
+    if (type_of(file, name) != H5O_TYPE_DATASET) {
+        return sxi_h5_missing(file, name);
+    }
+    hid_t id = H5Dopen2(file->id, name, H5P_DEFAULT);
+    if (id < 0) {
+        char reason[SXI_H5_REASON];
+        return SXI_FAIL(SX_ERR_FORMAT, "%s:%s cannot be opened: %s", file->path, name,
+                        sxi_h5_reason(reason, sizeof reason));
+    }
+    char *copy = strdup(name);
+    if (!copy) {
+        H5Dclose(id);
+        return SXI_FAIL(SX_ERR_MEMORY, "%s: no memory to open %s", file->path, name);
+    }
+    *entry = (sxi_h5_entry){.name = copy, .id = id};
+    sx_status status = describe_entry(file->path, entry);
+    if (status != SX_OK) {
+        sxi_h5_entry_drop(entry);
+        return status;
+    }
+    if (entry->about.chunk[0] > 0) {
+        H5Dclose(entry->id);
+        entry->id = with_cache(file, entry);
+    }
+    return SX_OK;
+}
+
+sx_status sxi_h5_entry_get(sxi_h5 *file, const char *name, sxi_h5_entry **entry) {
+    sxi_h5_entry *oldest = &file->entry[0];
+    for (int i = 0; i < SXI_H5_ENTRIES; i++) {
+        sxi_h5_entry *each = &file->entry[i];
+        if (each->name && strcmp(each->name, name) == 0) {
+            each->used = ++file->clock;
+            *entry = each;
+            return SX_OK;
+        }
+        if (each->used < oldest->used) {
+            oldest = each;
+        }
+    }
+    sxi_h5_entry opened;
+    SXI_TRY(entry_open(file, name, &opened));
+    sxi_h5_entry_drop(oldest);
+    *oldest = opened;
+    oldest->used = ++file->clock;
+    *entry = oldest;
+    return SX_OK;
+}
+
+sx_status sxi_h5_describe(sxi_h5 *file, const char *name, sxi_h5_dataset *dataset) {
+    sxi_h5_enter();
+    sxi_h5_entry *entry = NULL;
+    sx_status status = sxi_h5_entry_get(file, name, &entry);
+    if (status == SX_OK) {
+        *dataset = entry->about;
+    }
+    sxi_h5_leave();
+    return status;
+}
+
+bool sxi_h5_exists(sxi_h5 *file, const char *name) {
+    sxi_h5_enter();
+    const bool exists = type_of(file, name) != H5O_TYPE_UNKNOWN;
+    sxi_h5_leave();
+    return exists;
+}
+
+bool sxi_h5_is_group(sxi_h5 *file, const char *name) {
+    sxi_h5_enter();
+    const bool is_group = type_of(file, name) == H5O_TYPE_GROUP;
+    sxi_h5_leave();
+    return is_group;
+}
+
+/* Name of member i of an open group, malloc'd; NULL on failure. */
+static char *member_name(hid_t group, hsize_t i) {
+    ssize_t size =
+        H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, NULL, 0, H5P_DEFAULT);
+    char *name = size < 0 ? NULL : malloc((size_t)size + 1);
+    if (name) {
+        H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, name, (size_t)size + 1,
+                           H5P_DEFAULT);
+    }
+    return name;
+}
+
+typedef struct member {
+    char *name;
+    bool is_group;
+} member;
+
+/* All members, read under the lock, so that the callback may call us again. */
+static sx_status members_read(sxi_h5 *file, const char *group, hsize_t *count, member **members) {
+    hid_t id = H5Gopen2(file->id, group, H5P_DEFAULT);
+    if (id < 0) {
+        return SXI_FAIL(SX_ERR_MISSING, "%s has no group %s", file->path, group);
+    }
+    sx_status status = SX_OK;
+    H5G_info_t info = {.nlinks = 0};
+    H5Gget_info(id, &info);
+    *count = info.nlinks;
+    *members = calloc(info.nlinks ? info.nlinks : 1, sizeof **members);
+    if (!*members) {
+        status = SXI_FAIL(SX_ERR_MEMORY, "%s: no memory to list %s", file->path, group);
+        goto out;
+    }
+    for (hsize_t i = 0; i < info.nlinks; i++) {
+        member *each = &(*members)[i];
+        each->name = member_name(id, i);
+        if (!each->name) {
+            status = SXI_FAIL(SX_ERR_FORMAT, "%s: the members of %s cannot be listed", file->path,
+                              group);
+            goto out;
+        }
+        H5O_info_t object;
+        each->is_group =
+            H5Oexists_by_name(id, each->name, H5P_DEFAULT) > 0 &&
+            H5Oget_info_by_name2(id, each->name, &object, H5O_INFO_BASIC, H5P_DEFAULT) >= 0 &&
+            object.type == H5O_TYPE_GROUP;
+    }
+out:
+    H5Gclose(id);
+    return status;
+}
+
+sx_status sxi_h5_members(sxi_h5 *file, const char *group, sxi_h5_member_fn fn, void *data) {
+    hsize_t count = 0;
+    member *members = NULL;
+    sxi_h5_enter();
+    sx_status status = members_read(file, group, &count, &members);
+    sxi_h5_leave();
+    for (hsize_t i = 0; status == SX_OK && i < count; i++) {
+        if (!fn(data, members[i].name, members[i].is_group)) {
+            break;
+        }
+    }
+    for (hsize_t i = 0; members && i < count; i++) {
+        free(members[i].name);
+    }
+    free(members);
+    return status;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the files of this folder share. Every function here but enter and leave is called between
+ * those two. */
+#ifndef SXI_H5_LOCKED_H
+#define SXI_H5_LOCKED_H
+
+#define H5_USE_110_API /* one set of H5O and H5L structs for every later HDF5 */
+#include <hdf5.h>
+
+#include <stddef.h>
+
+#include "base/fail.h"
+#include "io/hdf5/h5file.h"
+
+/* sxi_h5_enter, sxi_h5_leave - take and give back the one lock around the HDF5 library (which need
+ * not be a thread-safe build); in between its error printing is off and its error stack is ours. */
+void sxi_h5_enter(void);
+void sxi_h5_leave(void);
+
+/* sxi_h5_reason - the innermost message of the HDF5 error stack that says something; never NULL. */
+const char *sxi_h5_reason(char *text, size_t size);
+
+enum { SXI_H5_REASON = 400 };
+
+/* An open dataset. The handle is kept because the chunk cache lives and dies with it. */
+typedef struct sxi_h5_entry {
+    char *name; /* as asked for */
+    hid_t id;
+    sxi_h5_dataset about;
+    bool *checked; /* [mappings] of a virtual dataset whose source was found */
+    uint64_t used; /* when; the oldest goes first */
+} sxi_h5_entry;
+
+enum { SXI_H5_ENTRIES = 16 };
+
+struct sxi_h5 {
+    char *path;
+    hid_t id;
+    uint64_t clock;
+    sxi_h5_entry entry[SXI_H5_ENTRIES];
+};
+
+/* sxi_h5_access - a file access list for reading: file locks are not insisted on where the file
+ * system has none. Owned by the caller; negative on failure. */
+hid_t sxi_h5_access(void);
+
+/* sxi_h5_entry_get - the open dataset of that name, opened if need be. Valid until the next get. */
+sx_status sxi_h5_entry_get(sxi_h5 *file, const char *name, sxi_h5_entry **entry);
+void sxi_h5_entry_drop(sxi_h5_entry *entry);
+
+/* sxi_h5_missing - SX_ERR_MISSING and what there is instead of name. */
+sx_status sxi_h5_missing(sxi_h5 *file, const char *name);
+
+/* sxi_h5_not_numbers - SX_ERR_TYPE, naming what the dataset holds. */
+sx_status sxi_h5_not_numbers(const char *path, const char *name, hid_t dataset);
+
+/* sxi_h5_check_sources - the files and datasets from which a box of a virtual or externally stored
+ * dataset comes are there and large enough. HDF5 itself would fill with zeros.
+ *
+ * in      path     of the file that holds the dataset
+ * in      start, count  the box
+ * in,out  checked  [mappings] found before; NULL: look at all */
+sx_status sxi_h5_check_sources(const char *path, const char *name, hid_t dataset,
+                               const hsize_t *start, const hsize_t *count, bool *checked);
+
+/* sxi_h5_native - the type in memory of a dtype. */
+hid_t sxi_h5_native(sx_dtype dtype);
+
+/* sxi_h5_text_get - the text of element index of an attribute or dataset of strings (object is
+ * either; space its dataspace), cut to size. false if it is not text. */
+bool sxi_h5_text_get(hid_t object, bool is_attribute, int64_t index, char *text, size_t size);
+
+/* --- writing --- */
+
+struct sxi_h5_writer {
+    char *path; /* target, links followed */
+    char *temporary;
+    bool overwrite;
+    hid_t id;
+    int error; /* errno of the first write that failed; HDF5 never hears of it (h5_sink.c) */
+};
+
+/* sxi_h5_sink_create - a new file whose write errors are kept in *error while HDF5 goes on as if
+ * all was well: HDF5 1.10 cannot close a file that it failed to flush. SX_ERR_EXISTS if path
+ * exists. */
+sx_status sxi_h5_sink_create(const char *path, int *error, hid_t *file);
+
+/* sxi_h5_write_failed - the sentence for a writer on which something failed. */
+sx_status sxi_h5_write_failed(const sxi_h5_writer *writer, const char *what);
+
+/* sxi_h5_parents - makes the groups on the way to name. */
+sx_status sxi_h5_parents(sxi_h5_writer *writer, const char *name);
+
+#endif
