@@ -20,6 +20,7 @@ typedef enum sx_option_kind {
     SX_OPTION_TEXT,   /* const char * (points into argv) */
     SX_OPTION_CHOICE, /* int, index into choices "a|b|c" */
     SX_OPTION_SIZE,   /* int64_t[2], "NyxNx", both >= 1 */
+    SX_OPTION_POINT,  /* int64_t[2], "y,x", both >= 0 */
     SX_OPTION_BOX     /* int64_t[4], "y0:y1,x0:x1", half-open, 0 <= start < stop */
 } sx_option_kind;
 

@@ -33,6 +33,7 @@ static size_t value_bytes(sx_option_kind kind) {
     case SX_OPTION_CHOICE:
         return sizeof(int);
     case SX_OPTION_SIZE:
+    case SX_OPTION_POINT:
         return 2 * sizeof(int64_t);
     case SX_OPTION_BOX:
         return 4 * sizeof(int64_t);
@@ -94,6 +95,13 @@ static sx_status to_size(const char *text, int64_t *size) {
     return SX_OK;
 }
 
+static sx_status to_point(const char *text, int64_t *point) {
+    if (!to_numbers(text, ",", point) || point[0] < 0 || point[1] < 0) {
+        return SXI_FAIL(SX_ERR_USAGE, "'%s' is not a pixel such as 12,40, y before x", text);
+    }
+    return SX_OK;
+}
+
 static sx_status to_box(const char *text, int64_t *box) {
     if (!to_numbers(text, ":,:", box) || box[0] < 0 || box[2] < 0 || box[1] <= box[0] ||
         box[3] <= box[2]) {
@@ -123,6 +131,8 @@ static sx_status convert(const sx_option *option, const char *text, value *v) {
         return to_choice(option, text, &v->choice);
     case SX_OPTION_SIZE:
         return to_size(text, v->size);
+    case SX_OPTION_POINT:
+        return to_point(text, v->size);
     case SX_OPTION_BOX:
         return to_box(text, v->box);
     }

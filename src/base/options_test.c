@@ -13,7 +13,7 @@ typedef struct values {
     double t0, scale;
     const char *output, *off;
     int background;
-    int64_t bin[2], roi[4];
+    int64_t bin[2], roi[4], pixel[2];
 } values;
 
 #define AT(field) offsetof(values, field)
@@ -29,6 +29,7 @@ static const sx_option table[] = {
      0},
     {"bin", 0, SX_OPTION_SIZE, AT(bin), -1, "NyxNx", "pixels added", 0, 0},
     {"roi", 0, SX_OPTION_BOX, AT(roi), AT(has_roi), "y0:y1,x0:x1", "part of the frame", 0, 0},
+    {"pixel", 0, SX_OPTION_POINT, AT(pixel), -1, "y,x", "a pixel", 0, 0},
     {0}};
 static const sx_command_help command = {"sextant try", "try things", "FILE -o OUT", "A line.",
                                         table};
@@ -51,7 +52,7 @@ START_TEST(every_kind_is_read) {
     values v = {.background = 1, .bin = {1, 1}};
     ck_ok(PARSE(&v, W("a.h5"), W("--json"), W("-o"), W("b.h5"), W("--threads=3"), W("--t0"),
                 W("-1.5"), W("--background"), W("exp"), W("--bin"), W("2x3"), W("--roi"),
-                W("0:128,64:256"), W("--scale=-.5"), W("--"), W("--off")));
+                W("0:128,64:256"), W("--scale"), W("-.5"), W("--pixel=0,7"), W("--"), W("--off")));
     ck_assert(v.json && v.has_t0 && v.has_roi);
     ck_assert_str_eq(v.output, "b.h5");
     ck_assert_ptr_null(v.off);
@@ -61,6 +62,7 @@ START_TEST(every_kind_is_read) {
     ck_assert_int_eq(v.background, 3);
     ck_assert(v.bin[0] == 2 && v.bin[1] == 3);
     ck_assert(v.roi[0] == 0 && v.roi[1] == 128 && v.roi[2] == 64 && v.roi[3] == 256);
+    ck_assert(v.pixel[0] == 0 && v.pixel[1] == 7);
     ck_assert_int_eq(count, 2);
     ck_assert_str_eq(arguments[0], "a.h5");
     ck_assert_str_eq(arguments[1], "--off");
@@ -104,6 +106,11 @@ START_TEST(sizes_and_boxes_are_strict) {
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         values v = {0};
         ck_fails(PARSE(&v, W("--bin"), W(sizes[i])), SX_ERR_USAGE, "is not a size such as 2x4");
+    }
+    const char *points[] = {"1", "1,", "-1,2", "1,2,3", "1:2"};
+    for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
+        values v = {0};
+        ck_fails(PARSE(&v, W("--pixel"), W(points[i])), SX_ERR_USAGE, "is not a pixel such as");
     }
     const char *boxes[] = {"0:1",
                            "0:1,0",
