@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "command.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "line.h"
+#include "terminal.h"
+
+sx_status cli_fail(cli_call *call, sx_status status, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(call->sentence, sizeof call->sentence, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+sx_status cli_need(cli_call *call, const char *value, const char *option) {
+    return value ? SX_OK : cli_fail(call, SX_ERR_USAGE, "%s is missing", option);
+}
+
+static sx_status check_count(const cli_command *command, cli_call *call) {
+    if (call->count < command->least) {
+        return cli_fail(call, SX_ERR_USAGE, "an argument is missing: %s %s", command->help.name,
+                        command->help.arguments);
+    }
+    if (call->count > command->most) {
+        return cli_fail(call, SX_ERR_USAGE, "'%s' is one argument too many: %s %s",
+                        call->arguments[command->most], command->help.name,
+                        command->help.arguments);
+    }
+    return SX_OK;
+}
+
+static sx_status print_help(const cli_command *command) {
+    char *text = sx_options_help(&command->help);
+    if (!text) {
+        return SX_ERR_MEMORY;
+    }
+    fputs(text, stdout);
+    free(text);
+    return SX_OK;
+}
+
+static sx_status work(const cli_command *command, cli_call *call, const cli_common *common,
+                      const char *line) {
+    cli_terminal *terminal = cli_terminal_open(command->help.name, common->quiet);
+    const sx_context context = {.log = cli_terminal_log,
+                                .progress = cli_terminal_progress,
+                                .cancel = cli_terminal_cancelled,
+                                .data = terminal,
+                                .threads = (int)common->threads,
+                                .command = line};
+    call->context = &context;
+    const sx_status status = command->run(call, common);
+    cli_terminal_close(terminal);
+    return status;
+}
+
+static int finish(const cli_command *command, const cli_call *call, sx_status status) {
+    const char *sentence = *call->sentence ? call->sentence : sx_error_message();
+    if (status == SX_OK && (fflush(stdout) != 0 || ferror(stdout))) {
+        status = SX_ERR_IO;
+        sentence = "writing to the standard output failed";
+    }
+    if (status == SX_OK) {
+        return 0;
+    }
+    fprintf(stderr, "%s: %s\n", command->help.name, *sentence ? sentence : sx_status_text(status));
+    return status == SX_ERR_USAGE ? 2 : 1;
+}
+
+int cli_run(const cli_command *command, int argc, char **argv) {
+    cli_call call = {0};
+    sx_status status = SX_ERR_MEMORY;
+    const char **arguments = calloc((size_t)argc, sizeof *arguments);
+    void *values = malloc(command->bytes);
+    char *line = cli_line(command->help.name, argc, argv);
+    if (!arguments || !values || !line) {
+        goto out;
+    }
+    memcpy(values, command->defaults, command->bytes);
+    call.arguments = arguments;
+    status = sx_options_parse(&command->help, argc, argv, values, arguments, &call.count);
+    if (status != SX_OK) {
+        goto out;
+    }
+    const cli_common *common = values;
+    if (common->help) {
+        status = print_help(command);
+        goto out;
+    }
+    status = check_count(command, &call);
+    if (status == SX_OK) {
+        status = work(command, &call, common, line);
+    }
+out:;
+    const int code = finish(command, &call, status);
+    free(line);
+    free(values);
+    free(arguments);
+    return code;
+}

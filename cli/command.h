@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What every command shares: options, the terminal, and how it ends. */
+#ifndef CLI_COMMAND_H
+#define CLI_COMMAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <sextant/context.h>
+#include <sextant/options.h>
+#include <sextant/status.h>
+
+/* First member of the values of every command. */
+typedef struct cli_common {
+    bool help, json, overwrite, quiet;
+    int64_t threads;
+} cli_common;
+
+/* Last lines of the option table of every command, whose values are a struct `type`. */
+#define CLI_COMMON_OPTIONS(type)                                                                   \
+    CLI_RANGE(type, common.threads, INT, "threads", "N",                                           \
+              "use at most N cores; default: all that this process may use", 1, 4096),             \
+        CLI_FLAG(type, common.json, "json", 0, "print figures as one JSON object"),                \
+        CLI_FLAG(type, common.overwrite, "overwrite", 0, "replace an output that exists"),         \
+        CLI_FLAG(type, common.quiet, "quiet", 'q', "no progress, no remarks; warnings remain"),    \
+        CLI_FLAG(type, common.help, "help", 'h', "print this help"), {                             \
+        0                                                                                          \
+    }
+
+/* One line of an option table. */
+#define CLI_FLAG(type, field, name, letter, help)                                                  \
+    { name, letter, SX_OPTION_FLAG, offsetof(type, field), -1, "", help, 0, 0 }
+#define CLI_OPTION(type, field, kind, name, value, help)                                           \
+    { name, 0, SX_OPTION_##kind, offsetof(type, field), -1, value, help, 0, 0 }
+#define CLI_RANGE(type, field, kind, name, value, help, least, most)                               \
+    { name, 0, SX_OPTION_##kind, offsetof(type, field), -1, value, help, least, most }
+/* has: a bool that is set where the option is given. */
+#define CLI_GIVEN(type, field, has, kind, name, value, help)                                       \
+    {                                                                                              \
+        name, 0, SX_OPTION_##kind, offsetof(type, field), (ptrdiff_t)offsetof(type, has), value,   \
+            help, 0, 0                                                                             \
+    }
+#define CLI_OUTPUT(type, field, value, help)                                                       \
+    { "output", 'o', SX_OPTION_TEXT, offsetof(type, field), -1, value, help, 0, 0 }
+
+/* One run of a command. */
+typedef struct cli_call {
+    const char *const *arguments; /* what is not an option */
+    int count;
+    const sx_context *context; /* with log, progress, cancel, threads and the command line */
+    char sentence[1024];       /* of cli_fail */
+} cli_call;
+
+typedef struct cli_command {
+    const char *group; /* "xani"; "" for those of the program itself */
+    const char *name;
+    sx_command_help help;
+    size_t bytes;         /* of its values */
+    const void *defaults; /* values before parsing */
+    int least, most;      /* number of arguments */
+    /* Works, and prints its figures on stdout. values: the struct of the command. */
+    sx_status (*run)(cli_call *call, const void *values);
+} cli_command;
+
+/* cli_run - parses argv[1..] by the command's table, runs it, says what went wrong. Returns the
+ * exit status: 0 done, 1 failed, 2 wrong command line. */
+int cli_run(const cli_command *command, int argc, char **argv);
+
+/* cli_fail - a failure that the command itself finds. Returns status. */
+sx_status cli_fail(cli_call *call, sx_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* cli_need - SX_ERR_USAGE where an option that must be given is NULL. */
+sx_status cli_need(cli_call *call, const char *value, const char *option);
+
+extern const cli_command cli_doctor, cli_info, cli_xani_fit, cli_xani_simulate, cli_xani_figure;
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "terminal.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { BAR = 24 };
+static const double DRAW_EVERY = 0.1; /* seconds */
+
+struct cli_terminal {
+    const char *command;
+    bool quiet, bar, drawn;
+    char what[32];         /* what is being counted */
+    double started, shown; /* when that began, when it was last drawn; s */
+    pthread_mutex_t lock;  /* a log and a progress call may meet */
+};
+
+/* A process has one terminal and one Ctrl-C. */
+static cli_terminal the_terminal;
+static volatile sig_atomic_t stop;
+
+static void on_signal(int number) {
+    (void)number;
+    stop = 1;
+}
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+cli_terminal *cli_terminal_open(const char *command, bool quiet) {
+    the_terminal = (cli_terminal){.command = command,
+                                  .quiet = quiet,
+                                  .bar = !quiet && isatty(STDERR_FILENO),
+                                  .lock = PTHREAD_MUTEX_INITIALIZER};
+    /* RESETHAND: the second signal finds the default action. RESTART: the first does not disturb
+     * reads and writes, which would look like failures of the disk. */
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    return &the_terminal;
+}
+
+static void wipe(cli_terminal *terminal) {
+    if (terminal->drawn) {
+        fputs("\r\033[K", stderr);
+        fflush(stderr);
+        terminal->drawn = false;
+    }
+}
+
+void cli_terminal_close(cli_terminal *terminal) { wipe(terminal); }
+
+void cli_terminal_log(void *data, sx_log_level level, const char *sentence) {
+    cli_terminal *terminal = data;
+    if (level == SX_LOG_DEBUG || (level == SX_LOG_INFO && terminal->quiet)) {
+        return;
+    }
+    pthread_mutex_lock(&terminal->lock);
+    wipe(terminal);
+    fprintf(stderr, "%s: %s%s\n", terminal->command, level == SX_LOG_WARNING ? "warning: " : "",
+            sentence);
+    pthread_mutex_unlock(&terminal->lock);
+}
+
+static void time_left(char *text, size_t size, double seconds) {
+    if (seconds < 100) {
+        snprintf(text, size, "%.0f s left", ceil(seconds));
+    } else if (seconds < 6000) {
+        snprintf(text, size, "%.0f min left", ceil(seconds / 60));
+    } else {
+        snprintf(text, size, "%.1f h left", seconds / 3600);
+    }
+}
+
+static void draw(const cli_terminal *terminal, int64_t done, int64_t total, double seconds) {
+    const double rate = seconds > 0 ? (double)done / seconds : 0;
+    if (total <= 0) {
+        fprintf(stderr, "\r%s %lld, %.3g/s\033[K", terminal->what, (long long)done, rate);
+        return;
+    }
+    const double part = (double)done / (double)total;
+    char left[32] = "";
+    if (rate > 0) {
+        time_left(left, sizeof left, (double)(total - done) / rate);
+    }
+    static const char full[] = "########################", none[] = "........................";
+    const int n = part >= 1 ? BAR : (int)(part * BAR);
+    fprintf(stderr, "\r%s %3.0f %% [%.*s%.*s] %.3g/s, %s\033[K", terminal->what, floor(100 * part),
+            n, full, BAR - n, none, rate, left);
+}
+
+void cli_terminal_progress(void *data, const char *what, int64_t done, int64_t total) {
+    cli_terminal *terminal = data;
+    if (!terminal->bar) {
+        return;
+    }
+    pthread_mutex_lock(&terminal->lock);
+    const double t = now();
+    if (strncmp(terminal->what, what, sizeof terminal->what - 1) != 0) {
+        snprintf(terminal->what, sizeof terminal->what, "%s", what);
+        terminal->started = t;
+        terminal->shown = 0;
+    }
+    if (t - terminal->shown >= DRAW_EVERY) {
+        draw(terminal, done, total, t - terminal->started);
+        fflush(stderr);
+        terminal->shown = t;
+        terminal->drawn = true;
+    }
+    pthread_mutex_unlock(&terminal->lock);
+}
+
+bool cli_terminal_cancelled(void *data) {
+    (void)data;
+    return stop != 0;
+}

@@ -1,0 +1,107 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# The command line from outside: exit statuses and sentences. SEXTANT names the binary.
+set -u
+sextant=${SEXTANT:?names no binary}
+here=$(mktemp -d)
+trap 'rm -rf "$here"' EXIT
+cd "$here" || exit 1
+failures=0
+
+fail() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+
+# expect STATUS STREAM WORDS ARGUMENTS...: exit status, and words on that stream (out or err); the
+# words "" mean that nothing is said there.
+expect() {
+    local status=$1 stream=$2 words=$3 got
+    shift 3
+    "$sextant" "$@" >out 2>err </dev/null
+    got=$?
+    [ "$got" = "$status" ] || fail "sextant $*: exit $got instead of $status: $(cat err)"
+    if [ -z "$words" ]; then
+        [ ! -s "$stream" ] || fail "sextant $*: std$stream says '$(cat "$stream")'"
+    elif ! grep -qF -- "$words" "$stream"; then
+        fail "sextant $*: std$stream says '$(cat "$stream")', not '$words'"
+    fi
+}
+
+# one_sentence: the last failure said one line, which begins with the name of the command.
+one_sentence() {
+    [ "$(wc -l <err)" = 1 ] || fail "more than one line: $(cat err)"
+    [ ! -s out ] || fail "a failure printed on stdout: $(cat out)"
+}
+
+# usage WORDS ARGUMENTS...: a wrong command line. failed WORDS ARGUMENTS...: a failure.
+usage() { expect 2 err "$@"; one_sentence; }
+failed() { expect 1 err "$@"; one_sentence; }
+
+json() {
+    if command -v python3 >/dev/null; then
+        python3 -m json.tool <out >/dev/null || fail "not JSON: $(cat out)"
+        [ "$(wc -l <out)" = 1 ] || fail "JSON of more than one line"
+    fi
+}
+
+commands() { "$sextant" --help | sed -n 's/^  sextant \([a-z ]*[a-z]\)  .*/\1/p'; }
+
+# The program
+expect 0 out 'usage: sextant COMMAND' --help
+expect 0 err '' --help
+expect 0 out 'sextant 0.' --version
+expect 0 out 'sextant 0.' -v
+expect 2 err 'usage: sextant COMMAND'
+usage "sextant: unknown command 'docter', did you mean 'sextant doctor'?" docter
+usage "sextant: unknown command 'xyzzy', 'sextant --help' lists them" xyzzy
+usage "sextant: unknown option '--nothing'" --nothing
+
+# Every command
+[ "$(commands | wc -l)" -ge 1 ] || fail 'no commands'
+while read -ra command; do
+    name="sextant ${command[*]}"
+    expect 0 out "usage: $name" "${command[@]}" --help
+    expect 0 err '' "${command[@]}" --help
+    expect 0 out "$name - " "${command[@]}" -h
+    for option in --threads --json --overwrite --quiet --help; do
+        "$sextant" "${command[@]}" --help | grep -q -- "$option" || fail "$name has no $option"
+    done
+    usage "$name: unknown option --jsno, did you mean --json?" "${command[@]}" --jsno
+    usage "$name: --threads needs a value" "${command[@]}" --threads
+    usage "$name: --threads N: '5.4x' is not a whole number" "${command[@]}" --threads 5.4x
+    usage "$name: --threads N: '0' is out of range, allowed is 1 to 4096" "${command[@]}" --threads 0
+    usage "$name: --json takes no value" "${command[@]}" --json=yes
+    usage "$name: --quiet was given twice" "${command[@]}" --quiet -q
+    page=$(IFS=-; echo "sextant-${command[*]}(1)")
+    [ "$("$sextant" --man "${command[@]}" | head -n 1)" = "$page" ] || fail "$name has no man page"
+    "$sextant" --completion | grep -qF "\"$name \"*)" || fail "$name has no completion"
+done < <(commands)
+
+# Completion, as bash would ask for it
+complete_words() {
+    bash -c '
+        eval "$("$1" --completion)"
+        shift
+        COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+        _sextant
+        echo "${COMPREPLY[*]}"' - "$sextant" sextant "$@"
+}
+[[ " $(complete_words '') " == *' doctor '* ]] || fail "completion of '': $(complete_words '')"
+[[ $(complete_words doctor --j) == --json ]] || fail "completion of --j: $(complete_words doctor --j)"
+
+# doctor
+expect 0 out 'cpu ' doctor
+expect 0 out '"findings"' doctor --json
+json
+usage "sextant doctor: 'now' is one argument too many" doctor now
+env PATH=/nowhere "$sextant" doctor | grep -q 'apt-get install gnuplot-nox' || fail 'no remedy for gnuplot'
+
+# Output that cannot be written is a failure.
+if [ -w /dev/full ]; then
+    "$sextant" doctor >/dev/full 2>err && fail 'a full disk went unnoticed'
+    grep -q 'writing to the standard output failed' err || fail "full disk: $(cat err)"
+fi
+
+echo "$failures failures"
+[ "$failures" = 0 ]
