@@ -30,7 +30,8 @@ typedef struct sxi_dcos_grid {
     double dx;      /* step if uniform, else 0 */
     bool regular;   /* uniform to 1e-3 of a step: enough for linear prediction */
     double t_first, span;
-    double frequency_least, frequency_most;
+    double frequency_least, frequency_most; /* searched: half a cycle to 0.5 / median step */
+    double frequency_bound;                 /* reached by a fit: a little less */
     double decay_least, decay_most;
     double rate_least, rate_most; /* of the exponential background */
 } sxi_dcos_grid;

@@ -31,8 +31,8 @@ static void clear(sx_dcos_fit *fit) {
 
 /* 1 / sigma of a sample; 0: may not be used. */
 static double inverse_sigma(const double *sigma, const double *weight, int64_t i) {
-    if (sigma) {
-        return isfinite(sigma[i]) && sigma[i] > 0 ? 1 / sigma[i] : 0;
+    if (sigma) { /* a sigma so small that its inverse overflows is no error of anything */
+        return isfinite(sigma[i]) && sigma[i] > 0 && isfinite(1 / sigma[i]) ? 1 / sigma[i] : 0;
     }
     if (weight) {
         return isfinite(weight[i]) && weight[i] > 0 ? sqrt(weight[i]) : 0;
@@ -70,14 +70,22 @@ static void load_weights(const sxi_dcos_grid *grid, const double *y, const doubl
  * equal. */
 static bool load_values(const double *y, sxi_dcos_trace *trace) {
     const sxi_dcos_grid *grid = trace->grid;
-    double largest = 0, mean = 0, total = 0, spread = 0;
+    double low = INFINITY, high = -INFINITY, mean = 0, total = 0, spread = 0;
+    bool constant = trace->background != SX_BACKGROUND_NONE;
     for (int64_t i = 0; i < grid->n; i++) {
         if (trace->s[i] > 0) {
-            largest = fmax(largest, fabs(y[i]));
+            low = fmin(low, y[i]);
+            high = fmax(high, y[i]);
             total += trace->s[i] * trace->s[i];
         }
     }
-    if (trace->background != SX_BACKGROUND_NONE && largest > 0) {
+    double largest = fmax(fabs(low), fabs(high));
+    /* Below a few units of rounding the samples differ by nothing. */
+    if (!((constant ? high - low : largest) > 8e-16 * largest) || !isfinite(high - low)) {
+        trace->shift = constant ? low : 0;
+        return false;
+    }
+    if (constant) {
         for (int64_t i = 0; i < grid->n; i++) {
             mean += trace->s[i] > 0 ? trace->s[i] * trace->s[i] * (y[i] / largest) / total : 0;
         }
@@ -85,11 +93,6 @@ static bool load_values(const double *y, sxi_dcos_trace *trace) {
     trace->shift = mean * largest;
     for (int64_t i = 0; i < grid->n; i++) {
         spread = trace->s[i] > 0 ? fmax(spread, fabs(y[i] - trace->shift)) : spread;
-    }
-    /* Below a few units of rounding the samples differ by nothing. */
-    if (!(spread > 8e-16 * largest) || !isfinite(spread)) {
-        trace->scale = 1;
-        return false;
     }
     trace->scale = spread;
     memset(trace->y, 0, (size_t)grid->padded * sizeof(double));

@@ -189,7 +189,7 @@ static void bounds(const sxi_dcos_grid *grid, const sxi_dcos_model *model, int j
         *most = grid->decay_most;
     } else {
         *least = grid->frequency_least;
-        *most = grid->frequency_most;
+        *most = grid->frequency_bound;
     }
 }
 

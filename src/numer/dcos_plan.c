@@ -142,6 +142,8 @@ static sx_status make_grid(int64_t nt, const double *t, double t_start, sxi_dcos
     SXI_TRY(median_step(grid->n, grid->x, &step));
     grid->frequency_least = 0.5;
     grid->frequency_most = fmax(0.5, 0.5 / step);
+    /* At Nyquist the sine is rounding, and its amplitude anything. */
+    grid->frequency_bound = fmax(0.5, grid->frequency_most - 0.1);
     grid->decay_least = -3;               /* a trace may grow by chance, not by more than this */
     grid->decay_most = fmax(2 / step, 1); /* gone within a sample */
     grid->rate_least = 0.2;

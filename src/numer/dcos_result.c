@@ -232,8 +232,7 @@ static bool degenerate(const covariance *cov, const sxi_dcos_grid *grid,
                        const sxi_dcos_model *model) {
     for (int k = 0; k < model->modes; k++) {
         double f = model->theta[2 * k + 1];
-        if (f < grid->frequency_least + NEAR_ZERO ||
-            (grid->regular && f > grid->frequency_most - NEAR_NYQUIST)) {
+        if (f < grid->frequency_least + NEAR_ZERO || f > grid->frequency_most - NEAR_NYQUIST) {
             return true;
         }
         for (int j = 0; j < k; j++) {

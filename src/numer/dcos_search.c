@@ -82,27 +82,45 @@ static bool significant(sxi_dcos_work *work, const seeker *s, int from, int to) 
            sxi_dcos_weakest(work, s->trace, &large, variance) > 3;
 }
 
-/* Keeps the best minimum of a number of modes and the best one of another basin. `mode`: which one
- * was moved. */
-static void keep(seeker *s, const sxi_dcos_model *found, int mode) {
-    int modes = found->modes;
-    sxi_dcos_model *best = &s->model[modes];
-    double *other = s->other[modes];
-    double frequency = found->theta[2 * mode + 1], standing = best->theta[2 * mode + 1];
+/* How far the frequency of a that is farthest from all of b lies from them. */
+static double farthest(const sxi_dcos_model *a, const sxi_dcos_model *b, double *frequency) {
+    double most = -1;
+    for (int i = 0; i < a->modes; i++) {
+        double nearest = INFINITY;
+        for (int j = 0; j < b->modes; j++) {
+            nearest = fmin(nearest, fabs(a->theta[2 * i + 1] - b->theta[2 * j + 1]));
+        }
+        if (nearest > most) {
+            most = nearest;
+            *frequency = a->theta[2 * i + 1];
+        }
+    }
+    return most;
+}
+
+/* Keeps the best minimum of a number of modes and the best one of another basin: one with another
+ * set of frequencies, whatever their order. */
+static void keep(seeker *s, const sxi_dcos_model *found) {
+    sxi_dcos_model *best = &s->model[found->modes];
+    double *other = s->other[found->modes];
+    double new_frequency = 0, old_frequency = 0;
     if (!isfinite(found->rss)) {
         return;
     }
-    bool first = !isfinite(best->rss);
-    bool distinct = first || fabs(frequency - standing) > OTHER_BASIN;
-    if (found->rss < best->rss) {
-        if (!first && distinct) {
-            other[0] = best->rss;
-            other[1] = standing;
-        }
+    if (!isfinite(best->rss)) {
         *best = *found;
-    } else if (distinct && found->rss < other[0]) {
-        other[0] = found->rss;
-        other[1] = frequency;
+        return;
+    }
+    bool better = found->rss < best->rss;
+    double rss = better ? best->rss : found->rss;
+    double apart =
+        fmax(farthest(found, best, &new_frequency), farthest(best, found, &old_frequency));
+    if (apart > OTHER_BASIN && rss < other[0]) {
+        other[0] = rss;
+        other[1] = better ? old_frequency : new_frequency;
+    }
+    if (better) {
+        *best = *found;
     }
 }
 
@@ -142,7 +160,7 @@ static void try_seed(sxi_dcos_work *work, seeker *s, const sxi_dcos_model *from,
         model.theta[2 * from->modes + 1] = seed->frequency;
         model.theta[2 * model.modes] = rate[i]; /* not read without an exponential */
         sxi_dcos_minimise(work, s->trace, &model);
-        keep(s, &model, from->modes);
+        keep(s, &model);
     }
 }
 
@@ -261,7 +279,7 @@ static void challenge(sxi_dcos_work *work, seeker *s, int mode,
             model.theta[2 * mode] = seed[c].decay;
             model.theta[2 * mode + 1] = seed[c].frequency;
             sxi_dcos_minimise(work, s->trace, &model);
-            keep(s, &model, mode);
+            keep(s, &model);
         }
     }
 }
