@@ -138,8 +138,9 @@ static sx_status refused(const char *path, long long bytes) {
                         "died (h5clear -s repairs that): %s",
                         path, reason);
     }
-    return SXI_FAIL(SX_ERR_FORMAT, "%s (%lld bytes) is a damaged HDF5 file: %s", path, bytes,
-                    reason);
+    return SXI_FAIL(SX_ERR_FORMAT,
+                    "%s (%lld bytes) has the mark of an HDF5 file but does not open: %s", path,
+                    bytes, reason);
 }
 
 static sx_status open_locked(const char *path, long long bytes, sxi_h5 *file) {

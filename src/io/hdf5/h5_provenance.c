@@ -7,10 +7,9 @@
 #include <sys/utsname.h>
 #include <time.h>
 
-#include "io/hdf5/h5_digest.h"
+#include <sextant/version.h>
 
-static const char version[] = "0.1.0";
-static const char commit[] = "unknown";
+#include "io/hdf5/h5_digest.h"
 
 /* Larger files are sampled. */
 static const int64_t WHOLE_BYTES = (int64_t)1 << 30;
@@ -66,8 +65,8 @@ sx_status sxi_h5_provenance(sxi_h5_writer *writer, const sx_context *context, in
     const char *command = context && context->command ? context->command : "";
     SXI_TRY(sxi_h5_output_check(writer->path, true, inputs, paths)); /* not one of the inputs */
     SXI_TRY(sxi_h5_write_text(writer, "/provenance/command", command));
-    SXI_TRY(sxi_h5_write_text(writer, "/provenance/version", version));
-    SXI_TRY(sxi_h5_write_text(writer, "/provenance/commit", commit));
+    SXI_TRY(sxi_h5_write_text(writer, "/provenance/version", sx_version()));
+    SXI_TRY(sxi_h5_write_text(writer, "/provenance/commit", sx_commit()));
     SXI_TRY(sxi_h5_write_text(writer, "/provenance/date", date));
     SXI_TRY(sxi_h5_write_text(writer, "/provenance/machine", machine));
     return write_inputs(writer, inputs, paths);

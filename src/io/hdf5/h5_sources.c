@@ -85,9 +85,10 @@ static hid_t source_open(const question *q, const char *source) {
     return file;
 }
 
-/* The part of the source that the mapping names lies inside it; its own sources are there too. */
+/* The part of the source that the mapping names lies inside it; its own sources are there too. A
+ * selection of all of it keeps no extent, so needed is the number of elements (0: not known). */
 static sx_status check_source(const question *q, hid_t file, const char *source, const char *name,
-                              hid_t selection) {
+                              hid_t selection, hssize_t needed) {
     sx_status status = SX_OK;
     hid_t space = -1;
     char path[PATH_MAX] = "";
@@ -111,6 +112,14 @@ static sx_status check_source(const question *q, hid_t file, const char *source,
     const bool all = H5Sget_select_type(selection) == H5S_SEL_ALL;
     const bool bounded = !all && H5Sget_simple_extent_ndims(selection) == rank &&
                          H5Sget_select_bounds(selection, low, high) >= 0;
+    if (all && H5Sget_simple_extent_npoints(space) < needed) {
+        status = SXI_FAIL(SX_ERR_MISSING,
+                          "%s:%s is a virtual dataset; its source %s:%s has %lld elements, %lld "
+                          "are needed",
+                          q->path, q->name, source, name,
+                          (long long)H5Sget_simple_extent_npoints(space), (long long)needed);
+        goto out;
+    }
     for (int d = 0; d < rank; d++) {
         if (bounded && high[d] >= extent[d]) {
             status = SXI_FAIL(SX_ERR_MISSING,
@@ -142,14 +151,14 @@ out:
 }
 
 static sx_status check_named(const question *q, const char *source, const char *name,
-                             hid_t selection) {
+                             hid_t selection, hssize_t needed) {
     hid_t file = source_open(q, source);
     if (file < 0) {
         return SXI_FAIL(SX_ERR_MISSING,
                         "%s:%s is a virtual dataset; its source file %s is missing or unreadable",
                         q->path, q->name, source);
     }
-    sx_status status = check_source(q, file, source, name, selection);
+    sx_status status = check_source(q, file, source, name, selection, needed);
     H5Fclose(file);
     return status;
 }
@@ -194,7 +203,7 @@ static sx_status check_blocks(const question *q, hid_t space, const char *source
         char dataset[PATH_MAX];
         expand(source, j, file, sizeof file);
         expand(name, j, dataset, sizeof dataset);
-        SXI_TRY(check_named(q, file, dataset, selection));
+        SXI_TRY(check_named(q, file, dataset, selection, 0));
     }
     return SX_OK;
 }
@@ -228,7 +237,7 @@ static sx_status check_mapping(const question *q, hid_t created, size_t i, bool 
         char plain_name[PATH_MAX];
         expand(source, 0, plain_source, sizeof plain_source);
         expand(name, 0, plain_name, sizeof plain_name);
-        status = check_named(q, plain_source, plain_name, selection);
+        status = check_named(q, plain_source, plain_name, selection, H5Sget_select_npoints(space));
         *found = status == SX_OK;
     }
     H5Sclose(space);
