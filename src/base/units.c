@@ -15,11 +15,11 @@ static const struct {
     const char *word;
     double ps; /* of a second with this prefix */
 } prefixes[] = {
-    {"m", "milli", 1e9}, {"u", "micro", 1e6}, {"\xc2\xb5", "micro", 1e6}, /* micro sign */
-    {"\xce\xbc", "micro", 1e6},                                           /* Greek mu */
-    {"\xb5", "micro", 1e6},                                               /* Latin-1 */
-    {"n", "nano", 1e3},  {"p", "pico", 1},    {"f", "femto", 1e-3},
-    {"a", "atto", 1e-6}, {"", "", 1e12}, /* last: it matches everything */
+    {"m", "milli", 1e9},        {"u", "micro", 1e6}, {"\xc2\xb5", "micro", 1e6}, /* micro sign */
+    {"\xce\xbc", "micro", 1e6},                                                  /* Greek mu */
+    {"\xb5", "micro", 1e6},                                                      /* Latin-1 */
+    {"n", "nano", 1e3},         {"p", "pico", 1},    {"f", "femto", 1e-3},
+    {"a", "atto", 1e-6},        {"", "", 1e12}, /* last: it matches everything */
 };
 
 /* Lower case, without blanks and the signs that stand between prefix and unit. */
@@ -56,6 +56,6 @@ sx_status sxi_unit_time(const char *unit, double *ps) {
             }
         }
     }
-    return SXI_FAIL(SX_ERR_UNIT, "'%s' is not a unit of time known here (s, ms, us, ns, ps, fs, as)",
-                    unit);
+    return SXI_FAIL(SX_ERR_UNIT,
+                    "'%s' is not a unit of time known here (s, ms, us, ns, ps, fs, as)", unit);
 }

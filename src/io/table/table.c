@@ -28,9 +28,9 @@ static sx_status slurp(const char *path, char **text) {
     *text = NULL;
     FILE *file = fopen(path, "rb");
     if (!file || fstat(fileno(file), &about) != 0) {
-        status = errno == ENOENT ? SXI_FAIL(SX_ERR_IO, "%s: no such file", path)
-                                 : SXI_FAIL(SX_ERR_IO, "%s cannot be opened: %s", path,
-                                            strerror(errno));
+        status = errno == ENOENT
+                     ? SXI_FAIL(SX_ERR_IO, "%s: no such file", path)
+                     : SXI_FAIL(SX_ERR_IO, "%s cannot be opened: %s", path, strerror(errno));
         goto out;
     }
     if (!S_ISREG(about.st_mode)) {

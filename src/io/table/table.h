@@ -12,7 +12,7 @@ enum { SXI_TABLE_COLUMNS = 64, SXI_TABLE_NAME = 64 };
 typedef struct sxi_table {
     int columns;
     int64_t rows;
-    double *value; /* [rows][columns] */
+    double *value;                                /* [rows][columns] */
     char name[SXI_TABLE_COLUMNS][SXI_TABLE_NAME]; /* "" where the file gives none */
 } sxi_table;
 

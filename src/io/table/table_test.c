@@ -70,9 +70,12 @@ START_TEST(bad_lines_are_told_by_number) {
 END_TEST
 
 START_TEST(units_in_names) {
-    static const char *const cases[][2] = {{"t_ps", "ps"},        {"time_fs", "fs"},
-                                           {"delay(ps)", "ps"},   {"delay [ns]", "ns"},
-                                           {"pump_delay_us", "us"}, {"t", ""},
+    static const char *const cases[][2] = {{"t_ps", "ps"},
+                                           {"time_fs", "fs"},
+                                           {"delay(ps)", "ps"},
+                                           {"delay [ns]", "ns"},
+                                           {"pump_delay_us", "us"},
+                                           {"t", ""},
                                            {"", ""}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char unit[16];
