@@ -5,8 +5,9 @@
 
 #include <sextant/status.h>
 
-/* return SXI_FAIL(SX_ERR_SHAPE, "trace has %lld delays, axis %lld", ...); */
-#define SXI_FAIL(status_, ...) sxi_fail((status_), __FILE__, __LINE__, __VA_ARGS__)
+/* return SXI_FAIL(SX_ERR_SHAPE, "trace has %lld delays, axis %lld", ...);
+ * The status stands outside the call, so that compilers and analysers see that it is not SX_OK. */
+#define SXI_FAIL(status_, ...) (sxi_fail((status_), __FILE__, __LINE__, __VA_ARGS__), (status_))
 
 /* Owning nothing yet: return on failure. */
 #define SXI_TRY(call)                                                                              \

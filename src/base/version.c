@@ -5,6 +5,7 @@
  * again after a commit. */
 #include "sextant_commit.h"
 
+/* NOLINTNEXTLINE(misc-redundant-expression): two of the numbers are equal by chance */
 _Static_assert(SX_VERSION_MAJOR == SEXTANT_BUILD_MAJOR && SX_VERSION_MINOR == SEXTANT_BUILD_MINOR &&
                    SX_VERSION_PATCH == SEXTANT_BUILD_PATCH,
                "include/sextant/version.h and the project line of CMakeLists.txt differ");

@@ -121,7 +121,7 @@ static bool project(sxi_dcos_work *work, const sxi_dcos_trace *trace, sxi_dcos_m
     int64_t n = work->padded;
     int columns = sxi_dcos_linear(trace->background, model->modes);
     model->evaluations++;
-    model->rss = INFINITY;
+    model->rss = (double)INFINITY;
     build_columns(work, trace, model);
     if (!orthonormalise(work, trace, columns)) {
         return false;

@@ -250,7 +250,7 @@ double sxi_dcos_weakest(const sxi_dcos_work *work, const sxi_dcos_trace *trace,
     if (!make_covariance(work, trace, model, &cov)) {
         return 0;
     }
-    double weakest = INFINITY;
+    double weakest = (double)INFINITY;
     for (int k = 0; k < model->modes; k++) {
         sx_dcos_mode mode;
         put_mode(&cov, trace, model, k, 0, variance, &mode);

@@ -174,7 +174,7 @@ static bool grow(sxi_dcos_work *work, seeker *s, const sxi_dcos_seed seed[SXI_DC
     if (!(seed[0].gain > least)) {
         return false;
     }
-    s->model[modes].rss = s->other[modes][0] = INFINITY;
+    s->model[modes].rss = s->other[modes][0] = (double)INFINITY;
     double worth = FILTER_KEEPS * seed[0].gain - CHANCE * variance;
     for (int c = 0; c < SXI_DCOS_CANDIDATES && seed[c].gain > 0 && seed[c].gain >= worth; c++) {
         try_seed(work, s, from, &seed[c]);

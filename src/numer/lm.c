@@ -219,10 +219,12 @@ static bool freeze_by_step(fit *f) {
     return any;
 }
 
-/* The longest part of the step that stays inside, at most 1; *which parameter ends it, or -1. */
-static double room(const fit *f, int *which) {
+/* The longest part of the step that stays inside, at most 1; which parameter ends it, or -1, and
+ * the bound it meets. */
+static double room(const fit *f, int *which, double *met) {
     double part = 1.0;
     *which = -1;
+    *met = (double)NAN;
     for (int k = 0; k < f->free; k++) {
         int j = f->index[k];
         const double *bound = f->z[k] < 0.0 ? f->lower : f->upper;
@@ -230,6 +232,7 @@ static double room(const fit *f, int *which) {
         if (bound && fabs(step) * part > fabs(bound[j] - f->here.p[j])) {
             part = fabs(bound[j] - f->here.p[j]) / fabs(step);
             *which = j;
+            *met = bound[j];
         }
     }
     return part;
@@ -245,7 +248,8 @@ static double propose(fit *f, double radius, double part) {
         f->z[k] *= part;
     }
     int which;
-    double inside = room(f, &which);
+    double met;
+    double inside = room(f, &which, &met);
     memcpy(f->trial.p, f->here.p, (size_t)f->n * sizeof *f->trial.p);
     for (int k = 0; k < f->free; k++) {
         int j = f->index[k];
@@ -257,10 +261,7 @@ static double propose(fit *f, double radius, double part) {
         if (f->upper) {
             p = fmin(p, f->upper[j]);
         }
-        if (j == which) {
-            p = f->z[k] < 0.0 ? f->lower[j] : f->upper[j];
-        }
-        f->trial.p[j] = p;
+        f->trial.p[j] = j == which ? met : p;
     }
     return sxi_norm(f->free, f->z);
 }
@@ -454,7 +455,7 @@ static void *allocate(fit *f) {
     f->z = x, x += n;
     f->tau = x, x += n;
     f->work = x, x += n * n + 3 * n;
-    f->index = (int *)x;
+    f->index = (void *)x;
     f->pivot = f->index + n;
     f->frozen = (bool *)(f->pivot + n);
     return block;
