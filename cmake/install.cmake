@@ -20,3 +20,8 @@ set(package ${CMAKE_INSTALL_LIBDIR}/cmake/sextant)
 install(EXPORT sextant NAMESPACE sextant:: FILE sextantConfig.cmake DESTINATION ${package})
 write_basic_package_version_file(sextantConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/sextantConfigVersion.cmake DESTINATION ${package})
+
+set(completion ${PROJECT_BINARY_DIR}/completion.bash)
+add_custom_command(OUTPUT ${completion} DEPENDS sextant_cli COMMAND sextant_cli --completion > ${completion})
+add_custom_target(completion ALL DEPENDS ${completion})
+install(FILES ${completion} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME sextant)

@@ -34,3 +34,4 @@ cmake --build "$work/build" >>"$work/log"
 "$work/build/consumer_cxx"
 
 "$prefix/bin/sextant" --version
+bash -c '. "$1"; complete -p sextant' sh "$prefix/share/bash-completion/completions/sextant"
