@@ -6,8 +6,6 @@ find_package(OpenMP REQUIRED COMPONENTS C)
 pkg_check_modules(HDF5 REQUIRED IMPORTED_TARGET hdf5-serial)
 # Dimension scales; Debian has no pkg-config file for this part of HDF5.
 find_library(HDF5_HL NAMES hdf5_serial_hl hdf5_hl HINTS ${HDF5_LIBRARY_DIRS} REQUIRED)
-pkg_check_modules(LAPACKE REQUIRED IMPORTED_TARGET lapacke)
-pkg_check_modules(OPENBLAS REQUIRED IMPORTED_TARGET openblas)
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 find_path(RANDOM123_INCLUDE Random123/philox.h REQUIRED)

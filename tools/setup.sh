@@ -15,8 +15,6 @@ build make              driver of the build
 build cmake             build
 build pkg-config        finds libraries
 build libhdf5-dev       files
-build liblapacke-dev    small dense solves
-build libopenblas-dev   small dense solves
 build librandom123-dev  counter-based random numbers
 build libxxhash-dev     digests of inputs
 build libjansson-dev    --json

@@ -23,14 +23,12 @@ static void reflect(int length, const double *v, double tau, double *b) {
     }
 }
 
-/* The reflector that turns x [length] into (beta, 0, 0, ...): beta in x[0], v behind it. The sign
- * of beta is the opposite of x[0], so nothing cancels. */
-static double reflector(int length, double *x) {
+double sxi_reflector(int length, double *x) {
     double norm = sxi_norm(length, x);
     if (!(norm > 0.0)) {
         return 0.0;
     }
-    double beta = x[0] > 0.0 ? -norm : norm;
+    double beta = x[0] > 0.0 ? -norm : norm; /* the opposite sign, so nothing cancels */
     double scale = x[0] - beta;
     for (int i = 1; i < length; i++) {
         x[i] /= scale;
@@ -72,7 +70,7 @@ void sxi_qr_factor(int m, int n, double *a, double *tau, int *pivot) {
             pivot[best] = keep;
         }
         double *v = a + (size_t)k * stride + k;
-        tau[k] = reflector(m - k, v);
+        tau[k] = sxi_reflector(m - k, v);
         for (int j = k + 1; j < n; j++) {
             reflect(m - k, v, tau[k], a + (size_t)j * stride + k);
         }

@@ -11,6 +11,10 @@
 double sxi_dot(int n, const double *a, const double *b);
 double sxi_norm(int n, const double *a);
 
+/* sxi_reflector - the Householder reflection that turns x [length] into (beta, 0, 0, ...): beta in
+ * x[0], the vector behind it (its first element is 1). Returns tau of I - tau v v'; 0 if x is. */
+double sxi_reflector(int length, double *x);
+
 /* sxi_qr_factor - Householder QR with column pivoting: A P = Q R.
  *
  * in      m, n    rows and columns, m >= n >= 0
