@@ -82,20 +82,25 @@ static void time_left(char *text, size_t size, double seconds) {
 }
 
 static void draw(const cli_terminal *terminal, int64_t done, int64_t total, double seconds) {
+    static const char full[] = "########################", none[] = "........................";
     const double rate = seconds > 0 ? (double)done / seconds : 0;
-    if (total <= 0) {
-        fprintf(stderr, "\r%s %lld, %.3g/s\033[K", terminal->what, (long long)done, rate);
-        return;
-    }
-    const double part = (double)done / (double)total;
-    char left[32] = "";
+    char speed[32] = "", left[32] = "";
     if (rate > 0) {
+        snprintf(speed, sizeof speed,
+                 rate < 10    ? " %.1f/s"
+                 : rate < 1e7 ? " %.0f/s"
+                              : " %.3g/s",
+                 rate);
         time_left(left, sizeof left, (double)(total - done) / rate);
     }
-    static const char full[] = "########################", none[] = "........................";
-    const int n = part >= 1 ? BAR : (int)(part * BAR);
-    fprintf(stderr, "\r%s %3.0f %% [%.*s%.*s] %.3g/s, %s\033[K", terminal->what, floor(100 * part),
-            n, full, BAR - n, none, rate, left);
+    if (total <= 0) {
+        fprintf(stderr, "\r%s %lld%s\033[K", terminal->what, (long long)done, speed);
+        return;
+    }
+    const double part = done < total ? (double)done / (double)total : 1;
+    const int n = (int)(part * BAR);
+    fprintf(stderr, "\r%s %3d %% [%.*s%.*s]%s%s%s\033[K", terminal->what, (int)(100 * part), n,
+            full, BAR - n, none, speed, *left ? ", " : "", left);
 }
 
 void cli_terminal_progress(void *data, const char *what, int64_t done, int64_t total) {

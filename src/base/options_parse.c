@@ -217,7 +217,10 @@ static sx_status read_option(const sx_command_help *help, int argc, char **argv,
     value v = {0};
     sx_status status = convert(option, text, &v);
     if (status != SX_OK) {
-        return sxi_fail_context(status, "--%s %s", option->name, option->value);
+        /* The sentence about a choice lists its words. */
+        return option->kind == SX_OPTION_CHOICE
+                   ? sxi_fail_context(status, "--%s", option->name)
+                   : sxi_fail_context(status, "--%s %s", option->name, option->value);
     }
     if (values) {
         store(option, &v, values);

@@ -95,7 +95,7 @@ START_TEST(each_mistake_has_its_sentence) {
     ck_fails(PARSE(&v, W("--threads"), W("0")), SX_ERR_USAGE, "allowed is 1 to 4096");
     ck_fails(PARSE(&v, W("--threads"), W("2.0")), SX_ERR_USAGE, "'2.0' is not a whole number");
     ck_fails(PARSE(&v, W("--background"), W("liner")), SX_ERR_USAGE,
-             "'liner' is none of none|constant|linear|exp (did you mean linear?)");
+             "--background: 'liner' is none of none|constant|linear|exp (did you mean linear?)");
     ck_fails(PARSE(&v, W("--t0"), W("1"), W("--t0=1")), SX_ERR_USAGE, "--t0 was given twice");
     ck_fails(PARSE(&v, W("-o"), W("a"), W("--output"), W("b")), SX_ERR_USAGE, "given twice");
 }
@@ -171,6 +171,8 @@ START_TEST(nearest_word) {
     ck_assert_ptr_null(sx_nearest("reduce", words, 3));
     ck_assert_ptr_null(sx_nearest("", words, 3));
     ck_assert_ptr_null(sx_nearest("fit", NULL, 0));
+    ck_assert_ptr_null(sx_nearest("5", (const char *[]){"0", "1"}, 2));
+    ck_assert_str_eq(sx_nearest("tf", (const char *[]){"ft", "x"}, 2), "ft");
 }
 END_TEST
 

@@ -74,8 +74,9 @@ static int distance(const char *a, const char *b) {
 
 const char *sx_nearest(const char *word, const char *const *words, int count) {
     const char *nearest = NULL;
-    /* One slip in three letters: more of them make another word. */
-    int best = ((int)strnlen(word, WORD) + 2) / 3 + 1;
+    /* One slip in three letters: more of them make another word. All letters wrong is no slip. */
+    const int length = (int)strnlen(word, WORD);
+    int best = least((length + 2) / 3 + 1, length);
     for (int i = 0; i < count; i++) {
         const int d = distance(word, words[i]);
         if (d < best) {
