@@ -9,9 +9,10 @@
 #include "command.h"
 #include "completion.h"
 
-enum { COUNT = 1 };
+enum { COUNT = 2 };
 static const cli_command *const commands[COUNT] = {
     &cli_doctor,
+    &cli_info,
 };
 
 static void print_commands(FILE *to, const char *group) {

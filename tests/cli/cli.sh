@@ -97,6 +97,13 @@ json
 usage "sextant doctor: 'now' is one argument too many" doctor now
 env PATH=/nowhere "$sextant" doctor | grep -q 'apt-get install gnuplot-nox' || fail 'no remedy for gnuplot'
 
+# info
+echo 'no data' >plain.txt
+usage 'sextant info: an argument is missing: sextant info FILE' info
+failed 'sextant info: nowhere.h5: no such file' info nowhere.h5
+failed 'sextant info: plain.txt is not an HDF5 file: it looks like text' info plain.txt
+failed 'sextant info: plain.txt is not an HDF5 file' info plain.txt --json
+
 # Output that cannot be written is a failure.
 if [ -w /dev/full ]; then
     "$sextant" doctor >/dev/full 2>err && fail 'a full disk went unnoticed'

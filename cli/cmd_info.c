@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include <sextant/info.h>
+
+#include "command.h"
+#include "json.h"
+
+typedef struct values {
+    cli_common common;
+} values;
+
+static const sx_option options[] = {CLI_COMMON_OPTIONS(values)};
+static const values defaults;
+
+static const char provenance[] = "/provenance/";
+
+static bool is_provenance(const char *name) {
+    return strncmp(name, provenance, sizeof provenance - 1) == 0;
+}
+
+/* "40x30", into text of enough room for 32 numbers. */
+static void say_shape(char *text, size_t size, int rank, const int64_t *shape) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (int d = 0; d < rank && used < size; d++) {
+        used += (size_t)snprintf(text + used, size - used, "%s%" PRId64, d ? "x" : "", shape[d]);
+    }
+}
+
+/* Prints a value: all of it for provenance, its beginning otherwise; several texts with commas. */
+static void print_value(const sx_info_object *o) {
+    enum { SHOWN = 72 };
+    const size_t most = is_provenance(o->name) ? strlen(o->value) : SHOWN;
+    for (size_t i = 0; o->value[i] && i < most; i++) {
+        fputs(o->value[i] == '\n' ? ", " : (const char[]){o->value[i], '\0'}, stdout);
+    }
+    fputs(strlen(o->value) > most ? "..." : "", stdout);
+}
+
+/* A line of facts, then its sentence. */
+static bool print_object(void *data, const sx_info_object *o) {
+    (void)data;
+    char shape[768], chunk[768];
+    say_shape(shape, sizeof shape, o->rank, o->shape);
+    say_shape(chunk, sizeof chunk, o->rank, o->chunk);
+    if (o->kind == SX_INFO_GROUP) {
+        return true;
+    }
+    printf("%-36s ", o->name);
+    if (is_provenance(o->name) && *o->value) {
+        print_value(o);
+        putchar('\n');
+        return true;
+    }
+    printf("%s%s%s", o->type, *shape ? " " : "", shape);
+    if (o->chunked) {
+        printf(", chunks %s", chunk);
+    }
+    if (*o->storage) {
+        printf("%s %s", o->kind == SX_INFO_LINK ? "" : ",", o->storage);
+    }
+    if (*o->value) {
+        fputs(" = ", stdout);
+        print_value(o);
+    }
+    if (*o->unit) {
+        printf("%s%s", *o->value ? " " : ", ", o->unit);
+    }
+    putchar('\n');
+    if (*o->sentence) {
+        printf("    %s\n", o->sentence);
+    }
+    return true;
+}
+
+static json_t *numbers(int count, const int64_t *values_of) {
+    json_t *array = json_array();
+    for (int i = 0; i < count; i++) {
+        json_array_append_new(array, json_integer(values_of[i]));
+    }
+    return array;
+}
+
+/* JSON is UTF-8; older files hold Latin-1. */
+static json_t *text_of(const char *text) {
+    json_t *string = json_string(text);
+    if (string) {
+        return string;
+    }
+    char ascii[4096];
+    size_t i = 0;
+    for (; text[i] && i < sizeof ascii - 1; i++) {
+        ascii[i] = (unsigned char)text[i] < 128 ? text[i] : '?';
+    }
+    ascii[i] = '\0';
+    return json_string(ascii);
+}
+
+static bool add_json(void *data, const sx_info_object *o) {
+    static const char *const kinds[] = {"group", "dataset", "link"};
+    json_t *object = json_object();
+    json_object_set_new(object, "name", text_of(o->name));
+    json_object_set_new(object, "kind", json_string(kinds[o->kind]));
+    if (o->kind == SX_INFO_DATASET) {
+        json_object_set_new(object, "type", json_string(o->type));
+        json_object_set_new(object, "shape", numbers(o->rank, o->shape));
+        json_object_set_new(object, "chunks",
+                            o->chunked ? numbers(o->rank, o->chunk) : json_null());
+        json_object_set_new(object, "unit", text_of(o->unit));
+        json_object_set_new(object, "sentence", text_of(o->sentence));
+    }
+    if (*o->storage) {
+        json_object_set_new(object, "storage", text_of(o->storage));
+    }
+    if (*o->value) {
+        json_object_set_new(object, "value", text_of(o->value));
+    }
+    return json_array_append_new(data, object) == 0;
+}
+
+static sx_status run(cli_call *call, const void *data) {
+    const values *v = data;
+    const char *path = call->arguments[0];
+    if (!v->common.json) {
+        return sx_info_run(path, print_object, NULL);
+    }
+    json_t *objects = json_array();
+    const sx_status status = sx_info_run(path, add_json, objects);
+    json_t *all = json_pack("{s:o, s:o}", "file", text_of(path), "objects", objects);
+    if (status == SX_OK) {
+        return cli_print_json(all);
+    }
+    json_decref(all);
+    return status;
+}
+
+const cli_command cli_info = {
+    .group = "",
+    .name = "info",
+    .help =
+        {"sextant info", "say what lies in an HDF5 file and how it came to be", "FILE [options]",
+         "One line for each dataset: name, type, shape, chunks and filters, unit; its sentence\n"
+         "below. Links to other places are named, not followed.",
+         options},
+    .bytes = sizeof(values),
+    .defaults = &defaults,
+    .least = 1,
+    .most = 1,
+    .run = run,
+};

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Every object of a file, for people. */
+#include <sextant/info.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "io/hdf5/h5_locked.h"
+
+enum { TYPE = 64, STORAGE = 512, SENTENCE = 1024, VALUE = 4096, VALUES = 16 };
+
+typedef struct walk {
+    sx_info_fn fn;
+    void *data;
+    const char *group; /* whose links are looked at */
+} walk;
+
+/* Texts of the object at hand. */
+typedef struct words {
+    char name[4096], type[TYPE], unit[32], sentence[SENTENCE], storage[STORAGE], value[VALUE];
+} words;
+
+static void say_type(hid_t type, char *text, size_t size) {
+    const int bits = 8 * (int)H5Tget_size(type);
+    switch (H5Tget_class(type)) {
+    case H5T_INTEGER:
+        snprintf(text, size, "%sint%d", H5Tget_sign(type) == H5T_SGN_NONE ? "u" : "", bits);
+        break;
+    case H5T_FLOAT:
+        snprintf(text, size, "float%d", bits);
+        break;
+    case H5T_STRING:
+        snprintf(text, size, "text");
+        break;
+    case H5T_ENUM:
+        snprintf(text, size, "enum of %d words", H5Tget_nmembers(type));
+        break;
+    case H5T_COMPOUND:
+        snprintf(text, size, "record of %d fields", H5Tget_nmembers(type));
+        break;
+    case H5T_REFERENCE:
+        snprintf(text, size, "reference");
+        break;
+    case H5T_VLEN:
+        snprintf(text, size, "lists");
+        break;
+    case H5T_ARRAY:
+        snprintf(text, size, "arrays");
+        break;
+    default:
+        snprintf(text, size, "%d opaque bits", bits);
+        break;
+    }
+}
+
+static void say_filters(hid_t created, char *text, size_t size) {
+    const int count = H5Pget_nfilters(created);
+    for (int i = 0; i < count; i++) {
+        unsigned flags = 0, configuration = 0, values[8];
+        size_t n = sizeof values / sizeof *values;
+        char name[64] = "";
+        const H5Z_filter_t id = H5Pget_filter2(created, (unsigned)i, &flags, &n, values,
+                                               sizeof name, name, &configuration);
+        const size_t used = strlen(text);
+        if (*name) {
+            snprintf(text + used, size - used, "%s%s", used ? ", " : "", name);
+        } else {
+            snprintf(text + used, size - used, "%sfilter %d", used ? ", " : "", (int)id);
+        }
+    }
+}
+
+static void say_storage(hid_t dataset, sx_info_object *object, char *text, size_t size) {
+    hid_t created = H5Dget_create_plist(dataset);
+    hsize_t chunk[SX_INFO_MAX_RANK] = {0};
+    size_t sources = 0;
+    switch (H5Pget_layout(created)) {
+    case H5D_VIRTUAL:
+        H5Pget_virtual_count(created, &sources);
+        snprintf(text, size, "virtual, %zu source%s", sources, sources == 1 ? "" : "s");
+        break;
+    case H5D_CHUNKED:
+        object->chunked = H5Pget_chunk(created, SX_INFO_MAX_RANK, chunk) == object->rank;
+        for (int d = 0; d < object->rank; d++) {
+            object->chunk[d] = (int64_t)chunk[d];
+        }
+        say_filters(created, text, size);
+        break;
+    default:
+        if (H5Pget_external_count(created) > 0) {
+            snprintf(text, size, "in another file");
+        }
+        break;
+    }
+    H5Pclose(created);
+}
+
+static void read_attribute(hid_t object, const char *name, char *text, size_t size) {
+    if (*text == '\0' && H5Aexists(object, name) > 0) {
+        hid_t id = H5Aopen(object, name, H5P_DEFAULT);
+        if (id >= 0) {
+            sxi_h5_text_get(id, true, 0, text, size);
+            H5Aclose(id);
+        }
+    }
+}
+
+/* A single number, or the first texts. */
+static void read_value(hid_t dataset, const sx_info_object *object, hid_t type, char *text,
+                       size_t size) {
+    int64_t count = 1;
+    for (int d = 0; d < object->rank; d++) {
+        count *= object->shape[d];
+    }
+    const H5T_class_t class = H5Tget_class(type);
+    if (class == H5T_STRING && object->rank <= 1 && count <= VALUES) {
+        for (int64_t i = 0; i < count; i++) {
+            const size_t used = strlen(text);
+            if (used + 2 < size) {
+                snprintf(text + used, size - used, "%s", i ? "\n" : "");
+                const size_t at = strlen(text);
+                sxi_h5_text_get(dataset, false, i, text + at, size - at);
+            }
+        }
+    } else if ((class == H5T_INTEGER || class == H5T_FLOAT) && count == 1) {
+        double value = 0;
+        if (H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, &value) >= 0) {
+            snprintf(text, size, "%.15g", value);
+        }
+    }
+}
+
+static void look_at_dataset(hid_t dataset, sx_info_object *object, words *w) {
+    hid_t type = H5Dget_type(dataset);
+    hid_t space = H5Dget_space(dataset);
+    hsize_t shape[SX_INFO_MAX_RANK] = {0};
+    const int rank = H5Sget_simple_extent_dims(space, shape, NULL);
+    object->rank = rank > 0 ? rank : 0;
+    for (int d = 0; d < object->rank; d++) {
+        object->shape[d] = (int64_t)shape[d];
+    }
+    say_type(type, w->type, sizeof w->type);
+    say_storage(dataset, object, w->storage, sizeof w->storage);
+    if (H5Sget_simple_extent_type(space) != H5S_NULL) {
+        read_value(dataset, object, type, w->value, sizeof w->value);
+    }
+    H5Sclose(space);
+    H5Tclose(type);
+}
+
+static herr_t look_at_link(hid_t group, const char *name, const H5L_info_t *info, void *data);
+
+/* An object met for the first time; then the links of a group that are not followed. */
+static herr_t look_at_object(hid_t root, const char *name, const H5O_info_t *info, void *data) {
+    const walk *w = data;
+    words texts = {0};
+    sx_info_object object = {.name = texts.name,
+                             .type = texts.type,
+                             .unit = texts.unit,
+                             .sentence = texts.sentence,
+                             .storage = texts.storage,
+                             .value = texts.value};
+    const bool is_root = strcmp(name, ".") == 0;
+    if (info->type != H5O_TYPE_GROUP && info->type != H5O_TYPE_DATASET) {
+        return 0;
+    }
+    object.kind = info->type == H5O_TYPE_GROUP ? SX_INFO_GROUP : SX_INFO_DATASET;
+    snprintf(texts.name, sizeof texts.name, "/%s", is_root ? "" : name);
+    hid_t id = H5Oopen(root, name, H5P_DEFAULT);
+    if (id < 0) {
+        snprintf(texts.type, sizeof texts.type, "unreadable");
+    } else {
+        if (object.kind == SX_INFO_DATASET) {
+            look_at_dataset(id, &object, &texts);
+        }
+        read_attribute(id, "units", texts.unit, sizeof texts.unit);
+        read_attribute(id, "unit", texts.unit, sizeof texts.unit);
+        read_attribute(id, "long_name", texts.sentence, sizeof texts.sentence);
+    }
+    herr_t end = is_root || w->fn(w->data, &object) ? 0 : 1;
+    if (end == 0 && id >= 0 && object.kind == SX_INFO_GROUP) {
+        walk here = {w->fn, w->data, is_root ? "" : texts.name};
+        end = H5Literate(id, H5_INDEX_NAME, H5_ITER_INC, NULL, look_at_link, &here);
+    }
+    if (id >= 0) {
+        H5Oclose(id);
+    }
+    return end;
+}
+
+static herr_t look_at_link(hid_t group, const char *name, const H5L_info_t *info, void *data) {
+    const walk *w = data;
+    char full[4096], storage[STORAGE] = "", target[2048] = "";
+    const char *file = NULL, *object = NULL;
+    if (info->type == H5L_TYPE_HARD) {
+        return 0;
+    }
+    snprintf(full, sizeof full, "%s/%s", w->group, name);
+    if (info->u.val_size < sizeof target &&
+        H5Lget_val(group, name, target, sizeof target, H5P_DEFAULT) >= 0) {
+        if (info->type == H5L_TYPE_EXTERNAL &&
+            H5Lunpack_elink_val(target, info->u.val_size, NULL, &file, &object) >= 0) {
+            snprintf(storage, sizeof storage, "to %.200s in %.200s", object, file);
+        } else {
+            snprintf(storage, sizeof storage, "to %.400s", target);
+        }
+    }
+    const size_t used = strlen(storage);
+    if (H5Oexists_by_name(group, name, H5P_DEFAULT) <= 0) {
+        snprintf(storage + used, sizeof storage - used, ", which is not there");
+    }
+    const sx_info_object link = {.kind = SX_INFO_LINK,
+                                 .name = full,
+                                 .type = "link",
+                                 .unit = "",
+                                 .sentence = "",
+                                 .storage = storage,
+                                 .value = ""};
+    return w->fn(w->data, &link) ? 0 : 1;
+}
+
+sx_status sx_info_run(const char *path, sx_info_fn fn, void *data) {
+    sxi_h5 *file = NULL;
+    SXI_TRY(sxi_h5_open(path, &file));
+    sx_status status = SX_OK;
+    walk w = {.fn = fn, .data = data};
+    sxi_h5_enter();
+    if (H5Ovisit2(file->id, H5_INDEX_NAME, H5_ITER_INC, look_at_object, &w, H5O_INFO_BASIC) < 0) {
+        char reason[SXI_H5_REASON];
+        status = SXI_FAIL(SX_ERR_FORMAT, "%s: its objects cannot be listed: %s", path,
+                          sxi_h5_reason(reason, sizeof reason));
+    }
+    sxi_h5_leave();
+    sxi_h5_close(&file);
+    return status;
+}
