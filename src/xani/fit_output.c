@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * fit.h5: one table says what is written. */
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "xani/fit.h"
+
+typedef enum kind { MODE, PIXEL, BYTE, COUNT, CORRECTED } kind;
+typedef enum when { ALWAYS, WITH_LINEAR, WITH_EXP, WITH_IRF } when;
+
+typedef struct field {
+    const char *name;
+    kind kind;
+    when when;
+    size_t offset; /* in sx_dcos_mode for MODE, else in sx_dcos_fit */
+    const char *unit;
+    const char *sentence;
+} field;
+
+#define OF_MODE(member) offsetof(sx_dcos_mode, member)
+#define OF_FIT(member) offsetof(sx_dcos_fit, member)
+
+static const field FIELDS[] = {
+    {"frequency", MODE, ALWAYS, OF_MODE(frequency), "THz", "frequency f of each mode, increasing"},
+    {"frequency_errors", MODE, ALWAYS, OF_MODE(frequency_error), "THz", "1 sigma of frequency"},
+    {"amplitude", MODE, ALWAYS, OF_MODE(amplitude), "",
+     "amplitude A >= 0 of each mode at time zero, relative intensity change"},
+    {"amplitude_errors", MODE, ALWAYS, OF_MODE(amplitude_error), "", "1 sigma of amplitude"},
+    {"decay", MODE, ALWAYS, OF_MODE(decay), "1/ps", "decay rate g of each mode"},
+    {"decay_errors", MODE, ALWAYS, OF_MODE(decay_error), "1/ps", "1 sigma of decay"},
+    {"phase", MODE, ALWAYS, OF_MODE(phase), "rad",
+     "phase p of each mode at time zero, in (-pi, pi]"},
+    {"phase_errors", MODE, ALWAYS, OF_MODE(phase_error), "rad", "1 sigma of phase"},
+    {"amplitude_corrected", CORRECTED, WITH_IRF, OF_MODE(amplitude), "",
+     "amplitude divided by the response of pulse length and delay bin at the frequency"},
+    {"amplitude_corrected_errors", CORRECTED, WITH_IRF, OF_MODE(amplitude_error), "",
+     "1 sigma of amplitude_corrected"},
+    {"offset", PIXEL, ALWAYS, OF_FIT(offset), "", "constant c of the background at time zero"},
+    {"offset_errors", PIXEL, ALWAYS, OF_FIT(offset_error), "", "1 sigma of offset"},
+    {"background_slope", PIXEL, WITH_LINEAR, OF_FIT(background_slope), "1/ps",
+     "slope of the linear background"},
+    {"background_slope_errors", PIXEL, WITH_LINEAR, OF_FIT(background_slope_error), "1/ps",
+     "1 sigma of background_slope"},
+    {"background_amplitude", PIXEL, WITH_EXP, OF_FIT(background_amplitude), "",
+     "amplitude of the exponential background at time zero"},
+    {"background_amplitude_errors", PIXEL, WITH_EXP, OF_FIT(background_amplitude_error), "",
+     "1 sigma of background_amplitude"},
+    {"background_time", PIXEL, WITH_EXP, OF_FIT(background_time), "ps",
+     "time constant of the exponential background"},
+    {"background_time_errors", PIXEL, WITH_EXP, OF_FIT(background_time_error), "ps",
+     "1 sigma of background_time"},
+    {"chi2", PIXEL, ALWAYS, OF_FIT(chi2), "",
+     "sum of squares over degrees of freedom, in units of sigma^2 where sigma was given"},
+    {"frequency_other", PIXEL, ALWAYS, OF_FIT(frequency_other), "THz",
+     "frequency of a second minimum that fits as well (delta chi2 < 4); NaN where there is none"},
+    {"modes", BYTE, ALWAYS, OF_FIT(modes), "", "number of modes"},
+    {"state", BYTE, ALWAYS, OF_FIT(state), "", "what became of the pixel, see state_names"},
+    {"iterations", COUNT, ALWAYS, OF_FIT(iterations), "",
+     "evaluations of the model in the last fit"},
+};
+enum { FIELD_COUNT = sizeof FIELDS / sizeof *FIELDS };
+
+static bool written(const sxi_fit_output *output, const field *f) {
+    switch (f->when) {
+    case ALWAYS:
+        return true;
+    case WITH_LINEAR:
+        return output->options->dcos.background == SX_BACKGROUND_LINEAR;
+    case WITH_EXP:
+        return output->options->dcos.background == SX_BACKGROUND_EXP;
+    case WITH_IRF:
+        return output->options->irf_fwhm > 0;
+    }
+    return false;
+}
+
+static bool has_planes(const field *f) { return f->kind == MODE || f->kind == CORRECTED; }
+
+static sx_dtype type_of(const field *f) {
+    return f->kind == BYTE ? SX_U8 : f->kind == COUNT ? SX_U16 : SX_F64;
+}
+
+/* Shape of a map: [K,] [S,] then [H,W] or [N]. Returns the rank. */
+static int map_shape(const sxi_fit_output *output, bool planes, int64_t *shape) {
+    const sxi_source_info *info = output->info;
+    int rank = 0;
+    if (planes) {
+        shape[rank++] = output->modes;
+    }
+    if (info->rank > 2) {
+        shape[rank++] = info->shape[0];
+    }
+    shape[rank++] = output->frame->rows;
+    if (info->rank > 1) {
+        shape[rank++] = output->frame->columns;
+    }
+    return rank;
+}
+
+/* Response of a Gaussian of that width, and of a delay bin, at a frequency (docs/theory/dcos.md).
+ */
+static double response(const sxi_fit_output *output, double frequency) {
+    const double pi = 3.14159265358979323846;
+    double sigma = output->options->irf_fwhm / (2 * sqrt(2 * log(2.0)));
+    double angle = pi * frequency * output->info->bin_width_ps;
+    double bin = angle > 0 ? sin(angle) / angle : 1;
+    double factor = exp(-2 * pow(pi * frequency * sigma, 2)) * bin;
+    return factor > 1e-3 ? factor : (double)NAN; /* nothing of the mode is left to correct */
+}
+
+static double value_of(const sxi_fit_output *output, const field *f, const sx_dcos_fit *fit,
+                       int plane) {
+    const sx_dcos_mode *mode = &fit->mode[plane];
+    const char *base = has_planes(f) ? (const char *)mode : (const char *)fit;
+    double value;
+    switch (f->kind) {
+    case BYTE:
+        return *(const uint8_t *)(base + f->offset);
+    case COUNT:
+        return *(const uint16_t *)(const void *)(base + f->offset);
+    case CORRECTED:
+    case MODE:
+    case PIXEL:
+        memcpy(&value, base + f->offset, sizeof value);
+        return f->kind == CORRECTED ? value / response(output, mode->frequency) : value;
+    }
+    return (double)NAN;
+}
+
+static void name_of(const field *f, char name[64]) { snprintf(name, 64, "/fit/%s", f->name); }
+
+static sx_status write_scale(sxi_h5_writer *writer, const char *name, int64_t count, double first,
+                             double step, const char *sentence) {
+    double *values = malloc((size_t)count * sizeof *values);
+    sx_array array;
+    if (!values) {
+        return SXI_FAIL(SX_ERR_MEMORY, "no memory for %lld values of %s", (long long)count, name);
+    }
+    for (int64_t i = 0; i < count; i++) {
+        values[i] = first + step * (double)i;
+    }
+    sx_status status = sx_array_view(SX_F64, 1, &count, values, &array);
+    if (status == SX_OK) {
+        status = sxi_h5_write(writer, name, &array, "", sentence);
+    }
+    free(values);
+    return status;
+}
+
+static sx_status write_scales(const sxi_fit_output *output, sxi_h5_writer *writer) {
+    const sxi_fit_frame *frame = output->frame;
+    double y = (double)frame->y0 + 0.5 * (double)(frame->bin_y - 1);
+    double x = (double)frame->x0 + 0.5 * (double)(frame->bin_x - 1);
+    SXI_TRY(write_scale(writer, "/fit/mode", output->modes, 0, 1, "index of the mode"));
+    if (output->info->rank > 2) {
+        SXI_TRY(write_scale(writer, "/fit/segment", frame->segments, 0, 1, "detector segment"));
+    }
+    SXI_TRY(write_scale(writer, "/fit/y", frame->rows, y, (double)frame->bin_y,
+                        "row of the pixel (centre of the bin) in the frame as stored, from 0"));
+    if (output->info->rank > 1) {
+        SXI_TRY(write_scale(writer, "/fit/x", frame->columns, x, (double)frame->bin_x,
+                            "column of the pixel (centre of the bin) in the frame, from 0"));
+    }
+    return SX_OK;
+}
+
+static sx_status attach_scales(const sxi_fit_output *output, sxi_h5_writer *writer,
+                               const char *name, bool planes) {
+    int rank = output->info->rank, d = 0;
+    if (planes) {
+        SXI_TRY(sxi_h5_attach_scale(writer, name, d++, "/fit/mode"));
+    }
+    if (rank > 2) {
+        SXI_TRY(sxi_h5_attach_scale(writer, name, d++, "/fit/segment"));
+    }
+    SXI_TRY(sxi_h5_attach_scale(writer, name, d++, "/fit/y"));
+    if (rank > 1) {
+        SXI_TRY(sxi_h5_attach_scale(writer, name, d, "/fit/x"));
+    }
+    return SX_OK;
+}
+
+static sx_status write_state_names(sxi_h5_writer *writer) {
+    const char *words[] = {
+#define WORD(name, value, word, sentence) word,
+        SX_DCOS_STATE_LIST(WORD)
+#undef WORD
+    };
+    const char *sentences[] = {
+#define SENTENCE(name, value, word, sentence) sentence,
+        SX_DCOS_STATE_LIST(SENTENCE)
+#undef SENTENCE
+    };
+    int count = (int)(sizeof words / sizeof *words);
+    SXI_TRY(sxi_h5_set_texts(writer, "/fit/state", "state_names", count, words));
+    return sxi_h5_set_texts(writer, "/fit/state", "state_sentences", count, sentences);
+}
+
+static sx_status write_settings(const sxi_fit_output *output, const sx_dcos_plan *plan,
+                                sxi_h5_writer *writer) {
+    static const char *const backgrounds[] = {"constant", "none", "linear", "exp"};
+    static const char *const inits[] = {"bank", "esprit", "lpsvd"};
+    const sx_dcos_options *o = &output->options->dcos;
+    const sxi_fit_frame *f = output->frame;
+    double lowest, highest;
+    sx_dcos_plan_window(plan, &lowest, &highest);
+    const double window[] = {lowest, highest};
+    double t_start = o->has_t_start ? o->t_start : o->t0;
+    const int64_t roi[] = {f->y0, f->y1, f->x0, f->x1}, bin[] = {f->bin_y, f->bin_x};
+    const int64_t left_out = output->info->nt - sx_dcos_plan_used(plan);
+    const char *axes[4] = {"mode"};
+    int rank = 1;
+    if (output->info->rank > 2) {
+        axes[rank++] = "segment";
+    }
+    axes[rank++] = "y";
+    if (output->info->rank > 1) {
+        axes[rank++] = "x";
+    }
+    SXI_TRY(sxi_h5_set_text(writer, "/", "NX_class", "NXroot"));
+    SXI_TRY(sxi_h5_set_text(writer, "/", "default", "fit"));
+    SXI_TRY(sxi_h5_set_text(writer, "/fit", "NX_class", "NXdata"));
+    SXI_TRY(sxi_h5_set_text(writer, "/fit", "signal", "frequency"));
+    SXI_TRY(sxi_h5_set_texts(writer, "/fit", "axes", rank, axes));
+    SXI_TRY(sxi_h5_set_text(writer, "/fit", "model",
+                            "y(t) = background + sum_k A exp(-g t') cos(2 pi f t' + p), "
+                            "t' = t - t0; t in ps, f in THz"));
+    SXI_TRY(sxi_h5_set_text(writer, "/fit", "input_layout", output->info->layout));
+    SXI_TRY(sxi_h5_set_text(writer, "/fit", "background", backgrounds[o->background]));
+    SXI_TRY(sxi_h5_set_text(writer, "/fit", "init", inits[o->init]));
+    SXI_TRY(sxi_h5_set_text(writer, "/fit", "modes_wanted", o->fixed_modes ? "fixed" : "auto"));
+    SXI_TRY(sxi_h5_set_text(writer, "/fit", "sigma_scale",
+                            o->scale == SX_SCALE_ABSOLUTE ? "absolute" : "residual"));
+    SXI_TRY(sxi_h5_set_reals(writer, "/fit", "t0_ps", 1, &o->t0));
+    SXI_TRY(sxi_h5_set_reals(writer, "/fit", "t_start_ps", 1, &t_start));
+    SXI_TRY(sxi_h5_set_reals(writer, "/fit", "frequency_window_thz", 2, window));
+    SXI_TRY(sxi_h5_set_reals(writer, "/fit", "irf_fwhm_ps", 1, &output->options->irf_fwhm));
+    SXI_TRY(sxi_h5_set_ints(writer, "/fit", "delays_left_out", 1, &left_out));
+    SXI_TRY(sxi_h5_set_ints(writer, "/fit", "roi", 4, roi));
+    return sxi_h5_set_ints(writer, "/fit", "bin", 2, bin);
+}
+
+sx_status sxi_fit_output_create(const sxi_fit_output *output, const sx_dcos_plan *plan,
+                                sxi_h5_writer *writer) {
+    SXI_TRY(write_scales(output, writer));
+    for (int i = 0; i < FIELD_COUNT; i++) {
+        const field *f = &FIELDS[i];
+        int64_t shape[SX_MAX_RANK];
+        char name[64];
+        if (!written(output, f)) {
+            continue;
+        }
+        int rank = map_shape(output, has_planes(f), shape);
+        name_of(f, name);
+        SXI_TRY(sxi_h5_dataset_create(writer, name, type_of(f), rank, shape, f->unit, f->sentence));
+        SXI_TRY(attach_scales(output, writer, name, has_planes(f)));
+    }
+    SXI_TRY(write_state_names(writer));
+    return write_settings(output, plan, writer);
+}
+
+/* One plane of one field of a band. values: [rows * columns] scratch. */
+static sx_status write_plane(const sxi_fit_output *output, const sxi_fit_band *band, const field *f,
+                             int plane, double *values, sxi_h5_writer *writer) {
+    const sxi_fit_frame *frame = output->frame;
+    int64_t start[SX_MAX_RANK] = {0}, count[SX_MAX_RANK];
+    char name[64];
+    sx_array array;
+    int d = 0;
+    for (int64_t i = 0; i < band->rows * frame->columns; i++) {
+        values[i] = value_of(output, f, &band->fit[i], plane);
+    }
+    if (has_planes(f)) {
+        start[d] = plane;
+        count[d++] = 1;
+    }
+    if (output->info->rank > 2) {
+        start[d] = band->segment;
+        count[d++] = 1;
+    }
+    start[d] = band->row0;
+    count[d++] = band->rows;
+    if (output->info->rank > 1) {
+        count[d++] = frame->columns;
+    }
+    name_of(f, name);
+    SXI_TRY(sx_array_view(SX_F64, d, count, values, &array));
+    return sxi_h5_write_box(writer, name, start, &array);
+}
+
+sx_status sxi_fit_output_write(const sxi_fit_output *output, const sxi_fit_band *band,
+                               sxi_h5_writer *writer) {
+    sx_status status = SX_OK;
+    int64_t pixels = band->rows * output->frame->columns;
+    double *values = malloc((size_t)pixels * sizeof *values);
+    if (!values) {
+        return SXI_FAIL(SX_ERR_MEMORY, "no memory to write %lld pixels", (long long)pixels);
+    }
+    for (int i = 0; i < FIELD_COUNT && status == SX_OK; i++) {
+        int planes = has_planes(&FIELDS[i]) ? output->modes : 1;
+        for (int k = 0; k < planes && status == SX_OK && written(output, &FIELDS[i]); k++) {
+            status = write_plane(output, band, &FIELDS[i], k, values, writer);
+        }
+    }
+    free(values);
+    return status;
+}
