@@ -134,6 +134,17 @@ sx_status sxi_dcos_bank_search(const sxi_dcos_bank *bank, int count,
                                const sxi_dcos_trace *const *traces, const double *const *residual,
                                sxi_dcos_seed seed[][SXI_DCOS_CANDIDATES]);
 
+/* sxi_dcos_seed_insert - keeps the seeds ordered, best gain first; the worst falls out. */
+void sxi_dcos_seed_insert(sxi_dcos_seed seed[SXI_DCOS_CANDIDATES], sxi_dcos_seed candidate);
+
+/* sxi_dcos_poles_usable - linear prediction needs equal steps and every sample.
+ * sxi_dcos_poles_search - the poles of a residual as seeds, best gain first. modes: how many to
+ * look for. Overwrites the Jacobian in work. SX_ERR_MEMORY, SX_ERR_NUMERIC. */
+bool sxi_dcos_poles_usable(const sxi_dcos_trace *trace);
+sx_status sxi_dcos_poles_search(sx_dcos_init init, int modes, sxi_dcos_work *work,
+                                const sxi_dcos_trace *trace, const double *residual,
+                                sxi_dcos_seed seed[SXI_DCOS_CANDIDATES]);
+
 /* --- the plan --- */
 
 struct sx_dcos_plan {

@@ -229,7 +229,7 @@ static void score_all(const sxi_dcos_bank *bank, int count, block *b) {
     }
 }
 
-static void insert(sxi_dcos_seed seed[SXI_DCOS_CANDIDATES], sxi_dcos_seed candidate) {
+void sxi_dcos_seed_insert(sxi_dcos_seed seed[SXI_DCOS_CANDIDATES], sxi_dcos_seed candidate) {
     for (int c = 0; c < SXI_DCOS_CANDIDATES; c++) {
         if (candidate.gain > seed[c].gain) {
             sxi_dcos_seed lower = seed[c];
@@ -249,9 +249,9 @@ static void find_peaks(const sxi_dcos_bank *bank, const block *b, int lane,
         float left = i > 0 ? b->best[(i - 1) * WIDTH + lane] : 0;
         float right = i + 1 < bank->frequencies ? b->best[(i + 1) * WIDTH + lane] : 0;
         if (here > left && here >= right && here > 0) {
-            insert(seed, (sxi_dcos_seed){.decay = LEVELS[b->level[i * WIDTH + lane]],
-                                         .frequency = bank_frequency(bank, i),
-                                         .gain = (double)here});
+            sxi_dcos_seed_insert(seed, (sxi_dcos_seed){.decay = LEVELS[b->level[i * WIDTH + lane]],
+                                                       .frequency = bank_frequency(bank, i),
+                                                       .gain = (double)here});
         }
     }
 }

@@ -209,30 +209,60 @@ static int modes_possible(const sxi_dcos_trace *trace, int wanted) {
     return modes;
 }
 
-/* Residuals of the listed seekers' models, and their seeds. add >= 0: with mode `add` put back. */
-static sx_status find_seeds(const sx_dcos_plan *plan, sxi_dcos_work *work, seeker *const *list,
-                            int count, int add, double *memory,
-                            sxi_dcos_seed seed[][SXI_DCOS_CANDIDATES]) {
-    const sxi_dcos_trace *traces[WIDTH];
-    const double *residual[WIDTH];
-    int64_t n = plan->grid.padded;
-    for (int i = 0; i < count; i++) {
-        seeker *s = list[i];
-        sxi_dcos_model model = s->model[add < 0 ? s->tried : s->chosen];
-        double *target = memory + i * n;
-        traces[i] = s->trace;
-        residual[i] = target;
-        sxi_dcos_evaluate(work, s->trace, &model);
-        memcpy(target, work->residual, (size_t)n * sizeof(double));
-        if (add >= 0) {
-            int j = sxi_dcos_linear(s->trace->background, add);
-            for (int64_t k = 0; k < n; k++) {
-                target[k] += model.coefficient[j] * work->raw[j][k] +
-                             model.coefficient[j + 1] * work->raw[j + 1][k];
-            }
+/* What the model of a seeker leaves over; add >= 0: with that mode put back. */
+static void leave(sxi_dcos_work *work, const seeker *s, int add, double *residual) {
+    sxi_dcos_model model = s->model[add < 0 ? s->tried : s->chosen];
+    int64_t n = s->trace->grid->padded;
+    sxi_dcos_evaluate(work, s->trace, &model);
+    memcpy(residual, work->residual, (size_t)n * sizeof(double));
+    if (add >= 0) {
+        int j = sxi_dcos_linear(s->trace->background, add);
+        for (int64_t k = 0; k < n; k++) {
+            residual[k] += model.coefficient[j] * work->raw[j][k] +
+                           model.coefficient[j + 1] * work->raw[j + 1][k];
         }
     }
+}
+
+/* Seeds of the listed seekers from the filter bank; residuals go to memory. */
+static sx_status seeds_from_bank(const sx_dcos_plan *plan, sxi_dcos_work *work, seeker *const *list,
+                                 int count, int add, double *memory,
+                                 sxi_dcos_seed seed[][SXI_DCOS_CANDIDATES]) {
+    const sxi_dcos_trace *traces[WIDTH];
+    const double *residual[WIDTH];
+    for (int i = 0; i < count; i++) {
+        double *target = memory + i * plan->grid.padded;
+        leave(work, list[i], add, target);
+        traces[i] = list[i]->trace;
+        residual[i] = target;
+    }
     return sxi_dcos_bank_search(plan->bank, count, traces, residual, seed);
+}
+
+/* Linear prediction where it was asked for; *done is false where the bank has to help out: the
+ * trace has gaps, or no poles were found. */
+static sx_status seeds_from_poles(const sx_dcos_plan *plan, sxi_dcos_work *work, const seeker *s,
+                                  double *memory, sxi_dcos_seed seed[SXI_DCOS_CANDIDATES],
+                                  bool *done) {
+    *done = plan->options.init != SX_INIT_BANK && sxi_dcos_poles_usable(s->trace);
+    if (!*done) {
+        return SX_OK;
+    }
+    leave(work, s, -1, memory);
+    sx_status status =
+        sxi_dcos_poles_search(plan->options.init, s->most - s->tried, work, s->trace, memory, seed);
+    /* One trace without eigenvalues does not stop the others. */
+    *done = status != SX_ERR_NUMERIC && (status != SX_OK || seed[0].gain > 0);
+    return *done ? status : SX_OK;
+}
+
+static void extend(const sx_dcos_plan *plan, sxi_dcos_work *work, seeker *s,
+                   const sxi_dcos_seed seed[SXI_DCOS_CANDIDATES]) {
+    if (grow(work, s, seed, plan->options.fixed_modes)) {
+        judge(work, s, &plan->options);
+    } else {
+        s->stop = true;
+    }
 }
 
 static sx_status grow_all(const sx_dcos_plan *plan, sxi_dcos_work *work, seeker *seekers, int count,
@@ -240,22 +270,28 @@ static sx_status grow_all(const sx_dcos_plan *plan, sxi_dcos_work *work, seeker 
     for (;;) {
         seeker *list[WIDTH];
         sxi_dcos_seed seed[WIDTH][SXI_DCOS_CANDIDATES];
-        int active = 0;
+        int active = 0, left = 0;
         for (int i = 0; i < count; i++) {
-            if (!seekers[i].stop) {
+            bool done = false;
+            if (seekers[i].stop) {
+                continue;
+            }
+            left++;
+            SXI_TRY(seeds_from_poles(plan, work, &seekers[i], memory, seed[0], &done));
+            if (done) {
+                extend(plan, work, &seekers[i], seed[0]);
+            } else {
                 list[active++] = &seekers[i];
             }
         }
-        if (!active) {
+        if (!left) {
             return SX_OK;
         }
-        SXI_TRY(find_seeds(plan, work, list, active, -1, memory, seed));
+        if (active > 0) {
+            SXI_TRY(seeds_from_bank(plan, work, list, active, -1, memory, seed));
+        }
         for (int i = 0; i < active; i++) {
-            if (grow(work, list[i], seed[i], plan->options.fixed_modes)) {
-                judge(work, list[i], &plan->options);
-            } else {
-                list[i]->stop = true;
-            }
+            extend(plan, work, list[i], seed[i]);
         }
     }
 }
@@ -285,22 +321,23 @@ static void challenge(sxi_dcos_work *work, seeker *s, int mode,
 }
 
 /* The last mode was chosen among the peaks of a residual; the earlier ones are challenged now that
- * all are known. */
+ * all are known. Poles are no peaks: there a single mode is challenged too. */
 static sx_status challenge_all(const sx_dcos_plan *plan, sxi_dcos_work *work, seeker *seekers,
                                int count, double *memory) {
+    int least = plan->options.init == SX_INIT_BANK ? 2 : 1;
     for (int mode = 0; mode < SX_DCOS_MAX_MODES; mode++) {
         seeker *list[WIDTH];
         sxi_dcos_seed seed[WIDTH][SXI_DCOS_CANDIDATES];
         int active = 0;
         for (int i = 0; i < count; i++) {
-            if (seekers[i].chosen > 1 && mode < seekers[i].chosen) {
+            if (seekers[i].chosen >= least && mode < seekers[i].chosen) {
                 list[active++] = &seekers[i];
             }
         }
         if (!active) {
             return SX_OK;
         }
-        SXI_TRY(find_seeds(plan, work, list, active, mode, memory, seed));
+        SXI_TRY(seeds_from_bank(plan, work, list, active, mode, memory, seed));
         for (int i = 0; i < active; i++) {
             challenge(work, list[i], mode, seed[i]);
         }
