@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Opens an input of any layout and reads bands of it. */
+#include "xani/source_layout.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* Tried in this order. A new layout is a file and a line here. */
+static const sxi_layout *const layouts[] = {&sxi_layout_cube, &sxi_layout_lcls1,
+                                            &sxi_layout_cropped, &sxi_layout_lcls2};
+
+static bool is_table(const char *path) {
+    static const char *const ends[] = {".csv", ".tsv", ".txt", ".dat"};
+    const size_t length = strlen(path);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        if (length > 4 && strcasecmp(path + length - 4, ends[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static sx_status check_request(const sx_xani_input *input) {
+    if (!input->cube && !input->signal) {
+        return SXI_FAIL(SX_ERR_ARGUMENT, "no input: give a cube, or --signal and --delay");
+    }
+    if (input->cube && input->signal) {
+        return SXI_FAIL(SX_ERR_ARGUMENT,
+                        "both the cube %s and --signal %s are given, one is needed", input->cube,
+                        input->signal);
+    }
+    if (input->signal && !input->delay) {
+        return SXI_FAIL(SX_ERR_ARGUMENT, "--signal %s needs --delay FILE:/path", input->signal);
+    }
+    if (input->cube && input->sigma) {
+        return SXI_FAIL(SX_ERR_ARGUMENT,
+                        "--sigma goes with --signal; the cube %s brings its own errors or none",
+                        input->cube);
+    }
+    if (!isfinite(input->delay_scale)) {
+        return SXI_FAIL(SX_ERR_ARGUMENT, "--delay-scale must be a finite number of ps per unit");
+    }
+    return SX_OK;
+}
+
+/* An option that would be ignored is refused. */
+static sx_status check_options(const sx_xani_input *input, const char *layout, bool off,
+                               bool detector, bool i0) {
+    const struct {
+        const char *given;
+        const char *option;
+        bool used;
+    } options[] = {{input->off, "--off", off},
+                   {input->detector, "--detector", detector},
+                   {input->i0, "--i0", i0}};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        if (options[i].given && !options[i].used) {
+            return SXI_FAIL(SX_ERR_ARGUMENT, "%s %s has no meaning for a %s (%s)",
+                            options[i].option, options[i].given, layout,
+                            input->cube ? input->cube : input->signal);
+        }
+    }
+    return SX_OK;
+}
+
+static sx_status open_cube(sxi_source *source, const sxi_layout_request *request) {
+    const sx_xani_input *input = request->input;
+    sxi_h5 *cube = NULL;
+    sx_status status = sxi_source_file(source, input->cube, &cube);
+    if (status == SX_ERR_FORMAT && strstr(sx_error_message(), "looks like text")) {
+        return SXI_FAIL(status, "%s; a trace as text is known by .csv, .tsv, .txt or .dat",
+                        sx_error_message());
+    }
+    SXI_TRY(status);
+    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
+        const sxi_layout *layout = layouts[i];
+        if (!layout->recognise(cube)) {
+            continue;
+        }
+        SXI_TRY(check_options(input, layout->name, layout->uses_off, layout->uses_detector,
+                              layout->uses_i0));
+        if (input->delay && layout != &sxi_layout_lcls2) {
+            return SXI_FAIL(SX_ERR_ARGUMENT, "--delay goes with --signal; the %s %s has its own",
+                            layout->name, input->cube);
+        }
+        return layout->open(source, request);
+    }
+    return SXI_FAIL(SX_ERR_FORMAT,
+                    "%s has no layout known here (looked for /cube/signal, binVar_bins, imgs with "
+                    "scan_var, /laser_on); any datasets are read with --signal %s:/path --delay "
+                    "%s:/path",
+                    input->cube, input->cube, input->cube);
+}
+
+static sx_status open_any(sxi_source *source, const sxi_layout_request *request) {
+    const sx_xani_input *input = request->input;
+    if (input->signal) {
+        SXI_TRY(check_options(input, "signal of its own", false, false, false));
+        SXI_TRY(sxi_source_open_datasets(source, request));
+    } else if (is_table(input->cube)) {
+        SXI_TRY(check_options(input, "trace as text", false, false, false));
+        SXI_TRY(sxi_source_open_table(source, request));
+    } else {
+        SXI_TRY(open_cube(source, request));
+    }
+    if (input->mask) {
+        sxi_stack mask;
+        SXI_TRY(sxi_source_name(source, "--mask", input->mask, &mask));
+        SXI_TRY(sxi_source_mask(source, &mask, false));
+    }
+    return SX_OK;
+}
+
+sx_status sxi_source_open(const sx_xani_input *input, const sx_context *context,
+                          sxi_source **source) {
+    *source = NULL;
+    SXI_TRY(check_request(input));
+    sxi_source *opened = calloc(1, sizeof *opened);
+    if (!opened) {
+        return SXI_FAIL(SX_ERR_MEMORY, "no memory to open %s",
+                        input->cube ? input->cube : input->signal);
+    }
+    const sxi_layout_request request = {input, context};
+    sx_status status = open_any(opened, &request);
+    if (status != SX_OK) {
+        sxi_source_close(&opened);
+        return status;
+    }
+    opened->info.delay_ps = opened->delay;
+    opened->info.weight = opened->info.has_sigma ? NULL : opened->weight;
+    opened->info.inputs = opened->files;
+    opened->info.paths = (const char *const *)opened->path;
+    *source = opened;
+    return SX_OK;
+}
+
+void sxi_source_close(sxi_source **source) {
+    if (!source || !*source) {
+        return;
+    }
+    sxi_source *closed = *source;
+    for (int i = 0; i < closed->files; i++) {
+        sxi_h5_close(&closed->file[i]);
+        free(closed->path[i]);
+    }
+    free(closed->delay);
+    free(closed->weight);
+    free(closed->order);
+    free(closed->empty);
+    free(closed->mask);
+    free(closed->trace);
+    free(closed->sigma_t);
+    free(closed->scale);
+    free(closed->off);
+    free(closed);
+    *source = NULL;
+}
+
+const sxi_source_info *sxi_source_describe(const sxi_source *source) { return &source->info; }
+
+/* --- reading --- */
+
+static double load(const sx_array *array, int64_t at) {
+    return array->dtype == SX_F32 ? (double)((const float *)array->data)[at]
+                                  : ((const double *)array->data)[at];
+}
+
+static void store(sx_array *array, int64_t at, double value) {
+    if (array->dtype == SX_F32) {
+        ((float *)array->data)[at] = (float)value;
+    } else {
+        ((double *)array->data)[at] = value;
+    }
+}
+
+/* Turns frame order around in place. */
+static void reverse(sx_array *band) {
+    for (int64_t a = 0, b = band->shape[0] - 1; a < b; a++, b--) {
+        for (int64_t row = 0; row < band->shape[1]; row++) {
+            for (int64_t x = 0; x < band->shape[2]; x++) {
+                const int64_t place = row * band->stride[1] + x * band->stride[2];
+                const double kept = load(band, a * band->stride[0] + place);
+                store(band, a * band->stride[0] + place, load(band, b * band->stride[0] + place));
+                store(band, b * band->stride[0] + place, kept);
+            }
+        }
+    }
+}
+
+static bool is_reversed(const sxi_source *source) {
+    const int64_t nt = source->info.nt;
+    for (int64_t t = 0; t < nt; t++) {
+        if (source->order[t] != nt - 1 - t) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A band of a stack in the order of the delays. */
+static sx_status read_ordered(const sxi_source *source, const sxi_stack *stack, int64_t row0,
+                              int64_t count, sx_array *band) {
+    const int64_t nt = source->info.nt;
+    if (!source->order || is_reversed(source)) {
+        SXI_TRY(sxi_stack_read(stack, 0, nt, row0, count, band));
+        if (source->order) {
+            reverse(band);
+        }
+        return SX_OK;
+    }
+    for (int64_t t = 0; t < nt; t++) {
+        const int64_t from[] = {t, 0, 0};
+        const int64_t to[] = {t + 1, count, band->shape[2]};
+        sx_array frame;
+        SXI_TRY(sx_array_slice(band, from, to, &frame));
+        SXI_TRY(sxi_stack_read(stack, source->order[t], 1, row0, count, &frame));
+    }
+    return SX_OK;
+}
+
+/* The same value of each delay in every pixel. */
+static void spread(const double *values, sx_array *band) {
+    for (int64_t t = 0; t < band->shape[0]; t++) {
+        for (int64_t row = 0; row < band->shape[1]; row++) {
+            for (int64_t x = 0; x < band->shape[2]; x++) {
+                store(band, t * band->stride[0] + row * band->stride[1] + x * band->stride[2],
+                      values[t]);
+            }
+        }
+    }
+}
+
+/* Divides by off, and makes NaN of what is masked or empty. */
+static void finish(const sxi_source *source, int64_t row0, sx_array *y) {
+    const int64_t width = source->info.width;
+    for (int64_t t = 0; t < y->shape[0]; t++) {
+        const bool empty = source->empty && source->empty[t];
+        for (int64_t row = 0; row < y->shape[1]; row++) {
+            const int64_t pixel = (row0 + row) * width;
+            const int64_t at = t * y->stride[0] + row * y->stride[1];
+            for (int64_t x = 0; x < width; x++) {
+                if (empty || (source->mask && source->mask[pixel + x])) {
+                    store(y, at + x * y->stride[2], (double)NAN);
+                } else if (source->off) {
+                    const double on = load(y, at + x * y->stride[2]);
+                    store(y, at + x * y->stride[2],
+                          on * source->scale[t] / source->off[pixel + x] - 1);
+                }
+            }
+        }
+    }
+}
+
+static void copy_mask(const sxi_source *source, int64_t row0, sx_array *mask) {
+    for (int64_t row = 0; row < mask->shape[0]; row++) {
+        for (int64_t x = 0; x < mask->shape[1]; x++) {
+            const int64_t pixel = (row0 + row) * source->info.width + x;
+            ((uint8_t *)mask->data)[row * mask->stride[0] + x * mask->stride[1]] =
+                source->mask ? source->mask[pixel] : 0;
+        }
+    }
+}
+
+static sx_status check_band(const sxi_source *source, int64_t row0, int64_t count,
+                            const sx_array *y, const sx_array *sigma, const sx_array *mask) {
+    const sxi_source_info *info = &source->info;
+    const int64_t band[] = {info->nt, count, info->width};
+    const sx_array *arrays[] = {y, sigma};
+    if (row0 < 0 || count < 0 || count > info->rows - row0) {
+        return SXI_FAIL(SX_ERR_RANGE, "rows %lld to %lld are asked for, there are %lld",
+                        (long long)row0, (long long)(row0 + count), (long long)info->rows);
+    }
+    for (int i = 0; i < 2; i++) {
+        const sx_array *array = arrays[i];
+        if (array && (array->dtype != info->dtype || array->rank != 3 ||
+                      memcmp(array->shape, band, sizeof band) != 0)) {
+            return SXI_FAIL(SX_ERR_SHAPE, "the band must be %s [%lld, %lld, %lld]",
+                            sx_dtype_name(info->dtype), (long long)band[0], (long long)band[1],
+                            (long long)band[2]);
+        }
+    }
+    if (mask->dtype != SX_U8 || mask->rank != 2 || mask->shape[0] != count ||
+        mask->shape[1] != info->width) {
+        return SXI_FAIL(SX_ERR_SHAPE, "the mask must be uint8 [%lld, %lld]", (long long)count,
+                        (long long)info->width);
+    }
+    if (sigma && !info->has_sigma) {
+        return SXI_FAIL(SX_ERR_ARGUMENT, "this %s has no sigma", info->layout);
+    }
+    return SX_OK;
+}
+
+sx_status sxi_source_read(sxi_source *source, int64_t row0, int64_t count, sx_array *y,
+                          sx_array *sigma, sx_array *mask) {
+    SXI_TRY(check_band(source, row0, count, y, sigma, mask));
+    if (source->signal.file) {
+        SXI_TRY(read_ordered(source, &source->signal, row0, count, y));
+    } else {
+        spread(source->trace, y);
+    }
+    finish(source, row0, y);
+    copy_mask(source, row0, mask);
+    if (sigma && source->sigma.file) {
+        SXI_TRY(read_ordered(source, &source->sigma, row0, count, sigma));
+    } else if (sigma) {
+        spread(source->sigma_t, sigma);
+    }
+    return SX_OK;
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * LCLS1 cubes (smalldata_tools): two files, on and off, of sums over the shots of each delay bin.
+ *
+ *   {det}_data      [nbins, H, W] or [nbins, nseg, rows, cols]  sum over shots
+ *   {det}_nEntries  [nbins]  shots with this detector     nEntries [nbins]  all selected shots
+ *   binVar_bins     [nbins]  LEFT edges of the bins       X__sum   [nbins]  sum of monitor X
+ *   {det}_cfg/mask, calib_mask  1 is good
+ *
+ * A detector misses shots, so its mean is over {det}_nEntries and that of the monitor over
+ * nEntries. Theory: docs/theory/dcos.md. */
+#include "xani/source_layout.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char data_end[] = "_data";
+static const char monitor_end[] = "__sum";
+static const char default_monitor[] = "ipm2__sum";
+
+static bool recognise(sxi_h5 *cube) {
+    return sxi_h5_exists(cube, "/binVar_bins") && sxi_h5_exists(cube, "/nEntries");
+}
+
+static bool ends_with(const char *name, const char *end) {
+    const size_t length = strlen(name);
+    return length > strlen(end) && strcmp(name + length - strlen(end), end) == 0;
+}
+
+/* Looking through the members of the root. */
+typedef struct search {
+    sxi_h5 *file;
+    const char *end;
+    int64_t bins;
+    int least_rank, most_rank;
+    sxi_names names;
+} search;
+
+/* Datasets whose name ends as wanted, with one entry per bin. */
+static bool collect(void *data, const char *name, bool is_group) {
+    search *found = data;
+    sxi_h5_dataset about;
+    if (!is_group && ends_with(name, found->end) &&
+        sxi_h5_describe(found->file, name, &about) == SX_OK && about.numeric &&
+        about.rank >= found->least_rank && about.rank <= found->most_rank &&
+        (found->bins < 0 || about.shape[0] == found->bins)) {
+        sxi_names_add(&found->names, name);
+    }
+    return true;
+}
+
+static bool find_extra_axis(void *data, const char *name, bool is_group) {
+    (void)is_group;
+    sxi_names *names = data;
+    if (strncmp(name, "bins_", 5) == 0) {
+        sxi_names_add(names, name);
+    }
+    return true;
+}
+
+/* The name of the detector, without "_data". */
+static sx_status choose_detector(sxi_h5 *cube, const char *wanted, char *detector) {
+    sxi_names axes = {0};
+    SXI_TRY(sxi_h5_members(cube, "/", find_extra_axis, &axes));
+    if (axes.count > 0) {
+        return SXI_FAIL(SX_ERR_UNSUPPORTED,
+                        "%s is binned in more than the delay (%s); such cubes are not read",
+                        sxi_h5_path(cube), axes.text);
+    }
+    search found = {.file = cube, .end = data_end, .bins = -1, .least_rank = 2, .most_rank = 8};
+    SXI_TRY(sxi_h5_members(cube, "/", collect, &found));
+    char name[SXI_SOURCE_NAME];
+    if (wanted) {
+        snprintf(name, sizeof name, "%s%s", wanted, data_end);
+        if (!sxi_h5_exists(cube, name)) {
+            return SXI_FAIL(SX_ERR_MISSING, "%s has no detector %s; it holds %s", sxi_h5_path(cube),
+                            wanted, found.names.count ? found.names.text : "none");
+        }
+    } else if (found.names.count == 1) {
+        snprintf(name, sizeof name, "%s", found.names.last);
+    } else {
+        return SXI_FAIL(SX_ERR_MISSING,
+                        found.names.count ? "%s holds several detectors, choose one with "
+                                            "--detector (the part before _data): %s"
+                                          : "%s holds no detector images ({detector}_data)%s",
+                        sxi_h5_path(cube), found.names.text);
+    }
+    snprintf(detector, SXI_SOURCE_NAME, "%.*s", (int)(strlen(name) - strlen(data_end)), name);
+    return SX_OK;
+}
+
+/* The dataset of the intensity monitor. */
+static sx_status choose_monitor(sxi_h5 *cube, const char *wanted, int64_t bins, char *monitor) {
+    search found = {
+        .file = cube, .end = monitor_end, .bins = bins, .least_rank = 1, .most_rank = 1};
+    SXI_TRY(sxi_h5_members(cube, "/", collect, &found));
+    const char *const listed = found.names.count ? found.names.text : "none";
+    if (wanted) {
+        const char *const ends[] = {"", monitor_end};
+        for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+            sxi_h5_dataset about;
+            snprintf(monitor, SXI_SOURCE_NAME, "%s%s", wanted, ends[i]);
+            if (sxi_h5_exists(cube, monitor) && !sxi_h5_is_group(cube, monitor) &&
+                sxi_h5_describe(cube, monitor, &about) == SX_OK && about.rank == 1) {
+                return SX_OK;
+            }
+        }
+        return SXI_FAIL(SX_ERR_MISSING, "%s has no intensity monitor %s; it holds %s",
+                        sxi_h5_path(cube), wanted, listed);
+    }
+    if (sxi_h5_exists(cube, default_monitor)) {
+        snprintf(monitor, SXI_SOURCE_NAME, "%s", default_monitor);
+    } else if (found.names.count == 1) {
+        snprintf(monitor, SXI_SOURCE_NAME, "%s", found.names.last);
+    } else {
+        return SXI_FAIL(SX_ERR_MISSING,
+                        "%s has no ipm2__sum; choose the intensity monitor with --i0: %s",
+                        sxi_h5_path(cube), listed);
+    }
+    return SX_OK;
+}
+
+/* Everything of one file but the images. */
+static sx_status read_side(sxi_h5 *file, const char *detector, const char *monitor,
+                           sxi_side *side) {
+    char name[SXI_SOURCE_NAME + 16];
+    snprintf(name, sizeof name, "%s%s", detector, data_end);
+    SXI_TRY(sxi_source_stack(file, name, &side->frames));
+    if (side->frames.about.rank < 2 || side->frames.about.rank > 4) {
+        char shape[80];
+        return SXI_FAIL(
+            SX_ERR_SHAPE, "%s:%s is %s; [nbins, H, W] or [nbins, nseg, rows, cols] is needed",
+            sxi_h5_path(file), name,
+            sxi_shape_text(side->frames.about.rank, side->frames.about.shape, shape, sizeof shape));
+    }
+    const int64_t bins = side->frames.about.shape[0];
+    snprintf(name, sizeof name, "%s_nEntries", detector);
+    SXI_TRY(sxi_source_vector(file, sxi_h5_exists(file, name) ? name : "nEntries", bins,
+                              &side->shots, NULL));
+    SXI_TRY(sxi_source_vector(file, "nEntries", bins, &side->monitor_shots, NULL));
+    SXI_TRY(sxi_source_vector(file, monitor, bins, &side->monitor, NULL));
+    return sxi_source_vector(file, "binVar_bins", bins, &side->delay, NULL);
+}
+
+/* Left edges to centres; the last bin is taken to be as wide as the one before. */
+static void centre(double *edge, int64_t bins, double *width) {
+    double least = INFINITY;
+    double most = 0;
+    for (int64_t t = 0; bins > 1 && t < bins; t++) {
+        const double step = t + 1 < bins ? edge[t + 1] - edge[t] : *width;
+        edge[t] += step / 2;
+        *width = step;
+        least = fabs(step) < least ? fabs(step) : least;
+        most = fabs(step) > most ? fabs(step) : most;
+    }
+    /* Edges are stored as floats: equal within their digits. */
+    *width = most - least <= 1e-3 * most ? most : 0;
+}
+
+static sx_status read_masks(sxi_source *source, sxi_h5 *file, const char *detector,
+                            const sx_context *context) {
+    static const char *const masks[] = {"mask", "calib_mask"};
+    for (size_t i = 0; i < sizeof masks / sizeof *masks; i++) {
+        char name[SXI_SOURCE_NAME + 32];
+        snprintf(name, sizeof name, "%s_cfg/%s", detector, masks[i]);
+        if (!sxi_h5_exists(file, name)) {
+            continue;
+        }
+        sxi_stack mask;
+        SXI_TRY(sxi_source_stack(file, name, &mask));
+        const sx_status status = sxi_source_mask(source, &mask, true);
+        if (status == SX_ERR_SHAPE) { /* masks of segments beside an assembled image */
+            sx_log(context, SX_LOG_WARNING, "%s; it is not used", sx_error_message());
+        } else {
+            SXI_TRY(status);
+        }
+    }
+    return SX_OK;
+}
+
+static sx_status open_sides(sxi_source *source, const sxi_layout_request *request, sxi_side *on,
+                            sxi_side *off) {
+    const sx_xani_input *input = request->input;
+    sxi_h5 *cube = source->file[0];
+    sxi_h5 *dark = NULL;
+    char detector[SXI_SOURCE_NAME];
+    char monitor[SXI_SOURCE_NAME];
+    char where[SXI_SOURCE_NAME + 64];
+    double width = 0;
+    if (!input->off) {
+        return SXI_FAIL(SX_ERR_MISSING,
+                        "%s is an LCLS1 cube of one laser state; give the laser-off cube with "
+                        "--off FILE",
+                        sxi_h5_path(cube));
+    }
+    SXI_TRY(sxi_source_file(source, input->off, &dark));
+    sxi_stack bins;
+    SXI_TRY(sxi_source_stack(cube, "binVar_bins", &bins));
+    SXI_TRY(choose_detector(cube, input->detector, detector));
+    SXI_TRY(
+        choose_monitor(cube, input->i0, bins.about.rank == 1 ? bins.about.shape[0] : -1, monitor));
+    SXI_TRY(read_side(cube, detector, monitor, on));
+    SXI_TRY(read_side(dark, detector, monitor, off));
+    SXI_TRY(sxi_source_same_shape(on, off, true));
+    SXI_TRY(sxi_source_signal(source, &on->frames));
+    SXI_TRY(read_masks(source, cube, detector, request->context));
+    SXI_TRY(read_masks(source, dark, detector, request->context));
+    snprintf(source->info.layout, sizeof source->info.layout, "LCLS1 cube (%.24s, %.16s)", detector,
+             monitor);
+    snprintf(where, sizeof where, "%s:/binVar_bins", sxi_h5_path(cube));
+    centre(on->delay, source->info.nt, &width);
+    const sxi_axis axis = {.where = where, .unit = bins.about.unit};
+    SXI_TRY(sxi_source_axis(source, input, &axis, on->delay));
+    if (width > 0) {
+        const double span = source->delay[source->info.nt - 1] - source->delay[0];
+        const double stored = fabs(on->delay[source->info.nt - 1] - on->delay[0]);
+        source->info.bin_width_ps = width * span / stored;
+    }
+    return sxi_source_ratio(source, on, off, request->context);
+}
+
+static sx_status open_lcls1(sxi_source *source, const sxi_layout_request *request) {
+    sxi_side on = {0};
+    sxi_side off = {0};
+    sx_status status = open_sides(source, request, &on, &off);
+    sxi_side_free(&on);
+    sxi_side_free(&off);
+    return status;
+}
+
+const sxi_layout sxi_layout_lcls1 = {.name = "LCLS1 cube",
+                                     .recognise = recognise,
+                                     .open = open_lcls1,
+                                     .uses_off = true,
+                                     .uses_detector = true,
+                                     .uses_i0 = true};
