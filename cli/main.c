@@ -9,10 +9,11 @@
 #include "command.h"
 #include "completion.h"
 
-enum { COUNT = 2 };
+enum { COUNT = 3 };
 static const cli_command *const commands[COUNT] = {
     &cli_doctor,
     &cli_info,
+    &cli_xani_simulate,
 };
 
 static void print_commands(FILE *to, const char *group) {

@@ -104,6 +104,28 @@ failed 'sextant info: nowhere.h5: no such file' info nowhere.h5
 failed 'sextant info: plain.txt is not an HDF5 file: it looks like text' info plain.txt
 failed 'sextant info: plain.txt is not an HDF5 file' info plain.txt --json
 
+# xani
+expect 0 out 'sextant xani simulate' xani --help
+expect 2 err 'usage: sextant xani COMMAND' xani
+usage "sextant: unknown command 'xani simulte', did you mean 'sextant xani simulate'?" xani simulte
+
+# xani simulate
+usage 'sextant xani simulate: -o FILE is missing' xani simulate
+usage "sextant xani simulate: --shape HxW: '8' is not a size" xani simulate --shape 8 -o cube.h5
+usage "sextant xani simulate: --photons N: '-1' is out of range" xani simulate --photons -1 -o cube.h5
+usage "sextant xani simulate: --layout: 'events' is none of cube" xani simulate --layout events -o cube.h5
+failed 'sextant xani simulate: ' xani simulate -o nowhere/cube.h5
+[ ! -e nowhere ] || fail 'a folder was made'
+expect 0 out 'wrote cube.h5: 8 x 6 pixels, 40 delays' xani simulate --shape 8x6 --delays 40 -o cube.h5
+expect 0 err '' xani simulate --shape 8x6 --delays 40 -o cube.h5 --overwrite
+failed 'sextant xani simulate: cube.h5' xani simulate -o cube.h5
+expect 0 out '"shape": [8, 6]' xani simulate --shape 8x6 --delays 40 -o cube.h5 --overwrite --json
+json
+expect 0 out '/cube/signal' info cube.h5
+expect 0 out 'sextant xani simulate --shape 8x6 --delays 40 -o cube.h5 --overwrite --json' info cube.h5
+expect 0 out '"name": "/cube/delay"' info cube.h5 --json
+json
+
 # Output that cannot be written is a failure.
 if [ -w /dev/full ]; then
     "$sextant" doctor >/dev/full 2>err && fail 'a full disk went unnoticed'
@@ -111,4 +133,6 @@ if [ -w /dev/full ]; then
 fi
 
 echo "$failures failures"
+leftover=$(find . -name '.*' ! -name . -o -name '*.tmp*')
+[ -z "$leftover" ] || { echo "left behind: $leftover"; exit 1; }
 [ "$failures" = 0 ]
