@@ -4,9 +4,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/utsname.h>
 #include <time.h>
 
+#include <sextant/cpu.h>
 #include <sextant/version.h>
 
 #include "io/hdf5/h5_digest.h"
@@ -49,19 +49,17 @@ out:
 
 sx_status sxi_h5_provenance(sxi_h5_writer *writer, const sx_context *context, int inputs,
                             const char *const *paths) {
-    struct utsname system;
-    char machine[sizeof system.nodename + sizeof system.machine + sizeof system.sysname +
-                 sizeof system.release + 8] = "";
+    sx_cpu cpu;
+    char machine[160];
     char date[32] = "";
     struct tm utc;
     const time_t now = time(NULL);
     if (gmtime_r(&now, &utc)) {
         strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
     }
-    if (uname(&system) == 0) {
-        snprintf(machine, sizeof machine, "%s (%s, %s %s)", system.nodename, system.machine,
-                 system.sysname, system.release);
-    }
+    /* Not the name of the host: a file goes to strangers. */
+    sx_cpu_get(&cpu);
+    sx_cpu_describe(&cpu, machine, sizeof machine);
     const char *command = context && context->command ? context->command : "";
     SXI_TRY(sxi_h5_output_check(writer->path, true, inputs, paths)); /* not one of the inputs */
     SXI_TRY(sxi_h5_write_text(writer, "/provenance/command", command));
