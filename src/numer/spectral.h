@@ -21,8 +21,9 @@
  * in   n          samples, at least 8
  * in   y          [n]
  * in   order      poles to look for, 1 .. SXI_SPECTRAL_MAX_ORDER: two per mode, one more where
- * there is a constant. Short or exact traces give fewer out  decay      [order / 2] per sample;
- * negative for what grows out  frequency  [order / 2] cycles per sample, in (0, 0.5), increasing
+ *                 there is a constant. Short or exact traces give fewer
+ * out  decay      [order / 2]  per sample; negative for what grows
+ * out  frequency  [order / 2]  cycles per sample, in (0, 0.5), increasing
  * out  count      pairs found. 0 without an error where the trace has none: constant, zero, or with
  *                 a sample that is not finite
  *

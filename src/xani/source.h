@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A pump-probe cube as the fit sees it, whatever file layout it came from: y(t, row, x) = on / off
- * - 1. */
+ * A pump-probe cube as the fit sees it, whatever file layout it came from:
+ * y(t, row, x) = on / off - 1. */
 #ifndef SXI_XANI_SOURCE_H
 #define SXI_XANI_SOURCE_H
 
@@ -15,9 +15,8 @@ typedef struct sxi_source_info {
     int64_t nt;
     const double *delay_ps; /* [nt] increasing; owned by the source */
     double bin_width_ps;    /* width of a delay bin where the file says so; 0: unknown or unequal */
-    const double
-        *weight; /* [nt] relative weights (shots per bin) where there is no sigma; NULL: 1 */
-    int rank;    /* of the frame: 1 [N], 2 [H,W], 3 [S,H,W]; a single trace is [1] */
+    const double *weight;   /* [nt] relative, shots per bin, where there is no sigma; NULL: 1 */
+    int rank;               /* of the frame: 1 [N], 2 [H,W], 3 [S,H,W]; a single trace is [1] */
     int64_t shape[SX_MAX_RANK];
     int64_t rows, width; /* the frame as rows x width: [N] is N x 1, [S,H,W] is S*H x W */
     sx_dtype dtype;      /* SX_F32 or SX_F64: what read fills */
@@ -38,9 +37,9 @@ const sxi_source_info *sxi_source_describe(const sxi_source *source);
 
 /* sxi_source_read - a band of rows row0 <= row < row0 + count.
  *
- * out  y      [nt][count][width]  info.dtype; what is missing or masked (bins without shots too) is
- * NaN out  sigma  same shape and type; NULL allowed, and needed only if has_sigma out  mask
- * [count][width]  U8, 0 good */
+ * out  y      [nt][count][width]  info.dtype; missing, masked, or of a bin without shots: NaN
+ * out  sigma  same shape and type; NULL allowed, and needed only if has_sigma
+ * out  mask   [count][width]  U8, 0 good */
 sx_status sxi_source_read(sxi_source *source, int64_t row0, int64_t count, sx_array *y,
                           sx_array *sigma, sx_array *mask);
 
