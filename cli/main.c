@@ -9,10 +9,11 @@
 #include "command.h"
 #include "completion.h"
 
-enum { COUNT = 3 };
+enum { COUNT = 4 };
 static const cli_command *const commands[COUNT] = {
     &cli_doctor,
     &cli_info,
+    &cli_xani_fit,
     &cli_xani_simulate,
 };
 

@@ -126,6 +126,55 @@ expect 0 out 'sextant xani simulate --shape 8x6 --delays 40 -o cube.h5 --overwri
 expect 0 out '"name": "/cube/delay"' info cube.h5 --json
 json
 
+# xani fit
+usage 'sextant xani fit: -o FILE is missing' xani fit cube.h5
+usage 'sextant xani fit: --output needs a value' xani fit cube.h5 -o
+usage 'sextant xani fit: there is nothing to fit: name a CUBE, or --signal and --delay' xani fit -o fit.h5
+usage 'brings its own signal, delay and sigma: leave out --signal' xani fit cube.h5 --signal a.h5:/b -o fit.h5
+usage '--signal needs --delay FILE:/path beside it' xani fit --signal a.h5:/b -o fit.h5
+usage "'b.h5' is one argument too many" xani fit a.h5 b.h5 -o fit.h5
+usage "--modes: '5' is none of auto|0|1|2|3|4" xani fit cube.h5 -o fit.h5 --modes 5
+usage '--modes 3 is more than --max-modes 2' xani fit cube.h5 -o fit.h5 --modes 3 --max-modes 2
+usage "--background: 'liner' is none of constant|none|linear|exp (did you mean linear?)" \
+    xani fit cube.h5 -o fit.h5 --background liner
+usage '--delay-scale is 0' xani fit cube.h5 -o fit.h5 --delay-scale 0
+usage "--t0 PS: '5.4x' is not a number" xani fit cube.h5 -o fit.h5 --t0 5.4x
+usage "--roi y0:y1,x0:x1: '3:1,0:2' is not a box" xani fit cube.h5 -o fit.h5 --roi 3:1,0:2
+usage 'unknown option --resume' xani fit cube.h5 -o fit.h5 --resume
+failed 'this build has no --backend cuda' xani fit cube.h5 -o fit.h5 --backend cuda
+failed 'this build has no --precision mixed' xani fit cube.h5 -o fit.h5 --precision mixed
+failed 'nowhere.h5: no such file' xani fit nowhere.h5 -o fit.h5 -q
+failed 'plain.txt' xani fit plain.txt -o fit.h5 -q
+failed 'has no dataset' xani fit --signal cube.h5:/cube/nothing --delay cube.h5:/cube/delay -o fit.h5 -q
+[ ! -e fit.h5 ] || fail 'a failed fit left fit.h5'
+expect 0 out '48 pixels, 40 delays' xani fit cube.h5 -o fit.h5 --modes 1 --t0 -0.5 --backend c
+failed 'fit.h5 exists; it is kept unless --overwrite is given' xani fit cube.h5 -o fit.h5 -q
+expect 0 out '"pixels": 12' xani fit cube.h5 -o fit.h5 --overwrite --modes 1 --bin 2x2 --threads 1 --json -q
+json
+[ ! -s err ] || fail "--quiet says $(cat err)"
+expect 0 out '/fit/frequency_errors' info fit.h5
+expect 0 out 'sextant xani fit cube.h5 -o fit.h5 --overwrite --modes 1 --bin 2x2' info fit.h5
+(
+    cd / && "$sextant" xani fit "$here/cube.h5" -o "$here/with blank.h5" -q >/dev/null &&
+        "$sextant" info "$here/with blank.h5" | grep -q "'$here/with blank.h5'"
+) || fail 'a blank in a name is not quoted in the command line'
+
+# Ctrl-C in the midst of a fit, which begins with a remark: one sentence, no file.
+"$sextant" xani simulate --shape 64x64 -o large.h5 -q >/dev/null
+mkdir cancelled
+mkfifo words
+"$sextant" xani fit large.h5 -o cancelled/fit.h5 2>words >out &
+job=$!
+exec 3<words
+read -r _ <&3
+kill -INT $job
+cat <&3 >err
+exec 3<&-
+wait $job
+[ $? = 1 ] || fail 'a cancelled fit does not exit with 1'
+grep -q 'nothing was written' err || fail "a cancelled fit says $(cat err)"
+[ -z "$(ls -A cancelled)" ] || fail "a cancelled fit leaves $(ls -A cancelled)"
+
 # Output that cannot be written is a failure.
 if [ -w /dev/full ]; then
     "$sextant" doctor >/dev/full 2>err && fail 'a full disk went unnoticed'

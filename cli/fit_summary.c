@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fit_summary.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "json.h"
+
+enum { STATES = (int)(sizeof((sx_xani_fit_summary *)0)->state / sizeof(int64_t)) };
+
+static double total_seconds(const sx_xani_fit_summary *s) {
+    return s->seconds_read + s->seconds_fit + s->seconds_write;
+}
+
+static double rate(const sx_xani_fit_summary *s) {
+    return s->seconds_fit > 0 ? (double)s->pixels / s->seconds_fit : 0;
+}
+
+sx_status cli_fit_summary_print(const sx_xani_fit_summary *s, const char *input,
+                                const char *output) {
+    printf("%s: %s, %s sigma\n", input, s->layout, s->has_sigma ? "with" : "without");
+    printf("%" PRId64 " pixels, %" PRId64 " delays", s->pixels, s->delays);
+    if (s->delays_left_out > 0) {
+        printf(", %" PRId64 " of them before the start left out", s->delays_left_out);
+    }
+    printf("; frequencies %.4g to %.4g THz\n", s->frequency_lowest, s->frequency_highest);
+    for (int i = 0; i < STATES; i++) {
+        if (s->state[i] > 0 && sx_dcos_state_word(i)) {
+            printf("  %-16s %10" PRId64 "  %5.1f %%  %s\n", sx_dcos_state_word(i), s->state[i],
+                   100.0 * (double)s->state[i] / (double)s->pixels, sx_dcos_state_sentence(i));
+        }
+    }
+    printf("modes of pixels in state ok:");
+    for (int k = 0; k <= SX_DCOS_MAX_MODES; k++) {
+        printf(" %d: %" PRId64 "%s", k, s->modes[k], k < SX_DCOS_MAX_MODES ? "," : "\n");
+    }
+    printf("%.3g s (read %.3g, fit %.3g, write %.3g), %.3g pixels/s\n", total_seconds(s),
+           s->seconds_read, s->seconds_fit, s->seconds_write, rate(s));
+    printf("wrote %s\n", output);
+    return SX_OK;
+}
+
+sx_status cli_fit_summary_json(const sx_xani_fit_summary *s, const char *input,
+                               const char *output) {
+    json_t *states = json_object(), *modes = json_array();
+    for (int i = 0; i < STATES; i++) {
+        if (sx_dcos_state_word(i)) {
+            json_object_set_new(states, sx_dcos_state_word(i), json_integer(s->state[i]));
+        }
+    }
+    for (int k = 0; k <= SX_DCOS_MAX_MODES; k++) {
+        json_array_append_new(modes, json_integer(s->modes[k]));
+    }
+    return cli_print_json(json_pack(
+        "{s:s, s:s, s:s, s:b, s:I, s:I, s:I, s:o, s:o, s:[o,o], s:{s:o, s:o, s:o}, s:o}", "input",
+        input, "output", output, "layout", s->layout, "has_sigma", s->has_sigma, "pixels",
+        (json_int_t)s->pixels, "delays", (json_int_t)s->delays, "delays_left_out",
+        (json_int_t)s->delays_left_out, "states", states, "modes", modes, "frequency_window_thz",
+        cli_json_real(s->frequency_lowest), cli_json_real(s->frequency_highest), "seconds", "read",
+        cli_json_real(s->seconds_read), "fit", cli_json_real(s->seconds_fit), "write",
+        cli_json_real(s->seconds_write), "pixels_per_second", cli_json_real(rate(s))));
+}
