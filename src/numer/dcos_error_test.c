@@ -1,125 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Errors: against the full model differentiated by numbers, moved to another time zero, and
  * against the scatter of many draws. */
+#include "sx_bounds.h"
 #include "sx_traces.h"
 
-enum { N = 140, MOST = 3 + 4 * SX_DCOS_MAX_MODES };
-
-/* Parameters in the order: offset, slope or (amplitude, time), then f, A, g, p of each mode. */
-static int pack(const sx_truth *truth, double *p) {
-    int n = 0;
-    p[n++] = truth->offset;
-    if (truth->slope != 0) {
-        p[n++] = truth->slope;
-    }
-    if (truth->time > 0) {
-        p[n++] = truth->amplitude;
-        p[n++] = truth->time;
-    }
-    for (int k = 0; k < truth->tones; k++) {
-        memcpy(p + n, &truth->tone[k], sizeof truth->tone[k]);
-        n += 4;
-    }
-    return n;
-}
-
-static void unpack(const double *p, sx_truth *truth) {
-    truth->offset = *p++;
-    if (truth->slope != 0) {
-        truth->slope = *p++;
-    }
-    if (truth->time > 0) {
-        truth->amplitude = *p++;
-        truth->time = *p++;
-    }
-    for (int k = 0; k < truth->tones; k++, p += 4) {
-        memcpy(&truth->tone[k], p, sizeof truth->tone[k]);
-    }
-}
-
-static void unpack_fit(const sx_dcos_fit *fit, double t0, sx_truth *truth, double *error) {
-    int n = 0;
-    *truth = (sx_truth){.tones = fit->modes, .offset = fit->offset, .t0 = t0};
-    error[n++] = fit->offset_error;
-    if (isfinite(fit->background_slope)) {
-        truth->slope = fit->background_slope;
-        error[n++] = fit->background_slope_error;
-    }
-    if (isfinite(fit->background_time)) {
-        truth->amplitude = fit->background_amplitude;
-        truth->time = fit->background_time;
-        error[n++] = fit->background_amplitude_error;
-        error[n++] = fit->background_time_error;
-    }
-    for (int k = 0; k < fit->modes; k++) {
-        const sx_dcos_mode *m = &fit->mode[k];
-        truth->tone[k] = (sx_tone){m->frequency, m->amplitude, m->decay, m->phase};
-        error[n++] = m->frequency_error;
-        error[n++] = m->amplitude_error;
-        error[n++] = m->decay_error;
-        error[n++] = m->phase_error;
-    }
-}
-
-/* a = a^-1 by Gauss and Jordan; positive definite matrices need no pivots. */
-static void invert(int n, double a[MOST][MOST]) {
-    for (int c = 0; c < n; c++) {
-        double pivot = 1 / a[c][c];
-        a[c][c] = 1;
-        for (int j = 0; j < n; j++) {
-            a[c][j] *= pivot;
-        }
-        for (int r = 0; r < n; r++) {
-            double factor = a[r][c];
-            if (r != c) {
-                a[r][c] = 0;
-                for (int j = 0; j < n; j++) {
-                    a[r][j] -= factor * a[c][j];
-                }
-            }
-        }
-    }
-}
-
-/* 1-sigma errors of all parameters at truth: the diagonal of (J' W J)^-1, J by central differences
- * of 1e-6, which are good to 1e-9. Scaled to a unit diagonal before it is inverted. */
-static void numeric_errors(const sx_truth *truth, const double *t, const double *sigma,
-                           double *error) {
-    double jacobian[N][MOST], p[MOST], normal[MOST][MOST] = {{0}}, scale[MOST];
-    int n = pack(truth, p);
-    for (int j = 0; j < n; j++) {
-        double middle = p[j], step = 1e-6 * fmax(fabs(middle), 0.1);
-        sx_truth up = *truth, down = *truth;
-        p[j] = middle + step;
-        unpack(p, &up);
-        p[j] = middle - step;
-        unpack(p, &down);
-        p[j] = middle;
-        for (int i = 0; i < N; i++) {
-            jacobian[i][j] =
-                (sx_truth_at(&up, t[i]) - sx_truth_at(&down, t[i])) / (2 * step * sigma[i]);
-        }
-    }
-    for (int i = 0; i < N; i++) {
-        for (int j = 0; j < n; j++) {
-            for (int k = 0; k < n; k++) {
-                normal[j][k] += jacobian[i][j] * jacobian[i][k];
-            }
-        }
-    }
-    for (int j = 0; j < n; j++) {
-        scale[j] = sqrt(normal[j][j]);
-    }
-    for (int j = 0; j < n; j++) {
-        for (int k = 0; k < n; k++) {
-            normal[j][k] /= scale[j] * scale[k];
-        }
-    }
-    invert(n, normal);
-    for (int j = 0; j < n; j++) {
-        error[j] = sqrt(normal[j][j]) / scale[j];
-    }
-}
+enum { N = 140, MOST = SX_MOST_PARAMETERS };
 
 static const sx_truth TWO = {
     .tones = 2, .tone = {{0.8, 1.0, 0.25, 0.4}, {2.3, 0.7, 0.4, -2.1}}, .offset = 0.5, .t0 = -0.7};
@@ -156,15 +41,15 @@ START_TEST(errors_are_those_of_the_full_model) {
             sx_dcos_fit fit = sx_fit_trace(&options, N, t, y, sigma);
             ck_state(fit, SX_DCOS_OK);
             double error[MOST], expected[MOST], p[MOST];
-            unpack_fit(&fit, truth.t0, &found, error);
-            numeric_errors(&found, t, sigma, expected);
-            int n = pack(&found, p);
+            sx_fit_unpack(&fit, truth.t0, &found, error);
+            sx_bound_errors(&found, N, t, sigma, expected);
+            int n = sx_truth_pack(&found, p);
             for (int j = 0; j < n; j++) {
                 ck_near(error[j], expected[j], 1e-5, 0);
             }
             options.scale = SX_SCALE_RESIDUAL;
             fit = sx_fit_trace(&options, N, t, y, sigma);
-            unpack_fit(&fit, truth.t0, &found, error);
+            sx_fit_unpack(&fit, truth.t0, &found, error);
             for (int j = 0; j < n; j++) {
                 ck_near(error[j], expected[j] * sqrt(fit.chi2), 1e-5, 0);
             }
@@ -196,7 +81,7 @@ static void pulls(const sx_truth *truth, const sx_dcos_options *options, int dra
     static double y[400 * N];
     static sx_dcos_fit fit[400];
     double t[N], sum[MOST] = {0}, square[MOST] = {0}, expected[MOST];
-    int n = pack(truth, expected);
+    int n = sx_truth_pack(truth, expected);
     sx_even_delays(N, 0, 0.07, t);
     for (int p = 0; p < draws; p++) {
         sx_truth_fill(truth, N, t, y + (size_t)p * N);
@@ -206,8 +91,8 @@ static void pulls(const sx_truth *truth, const sx_dcos_options *options, int dra
     for (int p = 0; p < draws; p++) {
         sx_truth found;
         double value[MOST], error[MOST];
-        unpack_fit(&fit[p], truth->t0, &found, error);
-        pack(&found, value);
+        sx_fit_unpack(&fit[p], truth->t0, &found, error);
+        sx_truth_pack(&found, value);
         for (int j = 0; j < n; j++) {
             double pull = (value[j] - expected[j]) / error[j];
             sum[j] += pull / draws;
