@@ -9,7 +9,7 @@
 
 /* Tried in this order. A new layout is a file and a line here. */
 static const sxi_layout *const layouts[] = {&sxi_layout_cube, &sxi_layout_lcls1,
-                                            &sxi_layout_cropped, &sxi_layout_lcls2};
+                                            &sxi_layout_cropped, &sxi_layout_lcls2, NULL};
 
 static bool is_table(const char *path) {
     static const char *const ends[] = {".csv", ".tsv", ".txt", ".dat"};
@@ -74,7 +74,7 @@ static sx_status open_cube(sxi_source *source, const sxi_layout_request *request
                         sx_error_message());
     }
     SXI_TRY(status);
-    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
+    for (int i = 0; layouts[i]; i++) {
         const sxi_layout *layout = layouts[i];
         if (!layout->recognise(cube)) {
             continue;

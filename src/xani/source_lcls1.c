@@ -145,7 +145,7 @@ static sx_status read_side(sxi_h5 *file, const char *detector, const char *monit
 
 /* Left edges to centres; the last bin is taken to be as wide as the one before. */
 static void centre(double *edge, int64_t bins, double *width) {
-    double least = INFINITY;
+    double least = HUGE_VAL;
     double most = 0;
     for (int64_t t = 0; bins > 1 && t < bins; t++) {
         const double step = t + 1 < bins ? edge[t + 1] - edge[t] : *width;

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Laser-on over pooled laser-off. Sums divide sums: the ratio of sums has no bias from faint shots,
- * the mean of ratios has. Theory: docs/theory/dcos.md. */
+ * Laser-on over pooled laser-off:
+ *
+ *   y(t, p) = on(t, p) / (n(t) i(t)) / (sum off(., p) / sum n / i) - 1
+ *
+ * with n shots and i the mean of the monitor over them. Sums divide sums: the mean of ratios would
+ * be biased by faint shots. */
 #include "xani/source_layout.h"
 
 #include <math.h>
@@ -23,7 +27,7 @@ static bool usable(const sxi_side *side, int64_t t) {
             (side->monitor[t] > 0 && isfinite(side->monitor[t]) && side->monitor_shots[t] > 0));
 }
 
-/* Bytes of the unit in which a slab of the off frames is read: whole chunks in time and rows. */
+/* Frames and rows that are read at once: whole chunks of both. */
 typedef struct slab {
     int64_t frames, rows;
 } slab;

@@ -61,6 +61,9 @@ static void describe_type(hid_t type, sxi_h5_dataset *about) {
     } else if (class == H5T_INTEGER && size <= 8) {
         about->numeric = true;
         about->dtype = integer_of(size, H5Tget_sign(type) == H5T_SGN_2);
+    } else if (class == H5T_BITFIELD && size <= 8) { /* bool and flags of PyTables */
+        about->numeric = true;
+        about->dtype = integer_of(size, false);
     } else if (class == H5T_FLOAT && size <= 8) {
         about->numeric = true;
         about->dtype = size <= 4 ? SX_F32 : SX_F64;
@@ -107,6 +110,7 @@ static void describe_chunks(hid_t dataset, sxi_h5_dataset *about) {
 static sx_status describe_entry(const char *path, sxi_h5_entry *entry) {
     hid_t type = H5Dget_type(entry->id);
     describe_type(type, &entry->about);
+    entry->bits = H5Tget_class(type) == H5T_BITFIELD;
     H5Tclose(type);
     SXI_TRY(describe_space(path, entry->name, entry->id, &entry->about));
     describe_chunks(entry->id, &entry->about);
@@ -133,8 +137,9 @@ static bool is_filtered(hid_t dataset) {
     return filtered;
 }
 
-/* Opens again with a chunk cache that fits reading by bands of the second axis. */
-static hid_t with_cache(sxi_h5 *file, const sxi_h5_entry *entry) {
+/* Opens again with a chunk cache that fits reading by bands of the second axis. The first handle
+ * goes before, as HDF5 keeps one cache for all handles of a dataset. */
+static sx_status with_cache(sxi_h5 *file, sxi_h5_entry *entry) {
     const sxi_h5_dataset *about = &entry->about;
     hid_t type = H5Dget_type(entry->id);
     double chunk = (double)H5Tget_size(type);
@@ -154,14 +159,19 @@ static hid_t with_cache(sxi_h5 *file, const sxi_h5_entry *entry) {
     hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
     /* Weight 1: a chunk read to its end is the first to go. */
     H5Pset_chunk_cache(access, (size_t)(slots < 521 ? 521 : slots), (size_t)bytes, 1.0);
-    hid_t opened = H5Dopen2(file->id, entry->name, access);
+    H5Dclose(entry->id);
+    entry->id = H5Dopen2(file->id, entry->name, access);
     H5Pclose(access);
-    return opened;
+    return entry->id >= 0
+               ? SX_OK
+               : SXI_FAIL(SX_ERR_FORMAT, "%s:%s cannot be opened again", file->path, entry->name);
 }
 
 void sxi_h5_entry_drop(sxi_h5_entry *entry) {
     if (entry->name) {
-        H5Dclose(entry->id);
+        if (entry->id >= 0) {
+            H5Dclose(entry->id);
+        }
         free(entry->checked);
         free(entry->name);
         *entry = (sxi_h5_entry){0};
@@ -194,15 +204,13 @@ static sx_status entry_open(sxi_h5 *file, const char *name, sxi_h5_entry *entry)
     }
     *entry = (sxi_h5_entry){.name = copy, .id = id};
     sx_status status = describe_entry(file->path, entry);
+    if (status == SX_OK && entry->about.chunk[0] > 0) {
+        status = with_cache(file, entry);
+    }
     if (status != SX_OK) {
         sxi_h5_entry_drop(entry);
-        return status;
     }
-    if (entry->about.chunk[0] > 0) {
-        H5Dclose(entry->id);
-        entry->id = with_cache(file, entry);
-    }
-    return SX_OK;
+    return status;
 }
 
 sx_status sxi_h5_entry_get(sxi_h5 *file, const char *name, sxi_h5_entry **entry) {

@@ -27,6 +27,7 @@ typedef struct sxi_h5_entry {
     char *name; /* as asked for */
     hid_t id;
     sxi_h5_dataset about;
+    bool bits;     /* stored as bit fields, which HDF5 does not convert to integers */
     bool *checked; /* [mappings] of a virtual dataset whose source was found */
     uint64_t used; /* when; the oldest goes first */
 } sxi_h5_entry;

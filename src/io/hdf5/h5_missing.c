@@ -156,9 +156,6 @@ sx_status sxi_h5_not_numbers(const char *path, const char *name, hid_t dataset) 
     case H5T_ARRAY:
         snprintf(words, sizeof words, "an array in every element");
         break;
-    case H5T_BITFIELD:
-        snprintf(words, sizeof words, "bit fields");
-        break;
     case H5T_OPAQUE:
         snprintf(words, sizeof words, "opaque bytes");
         break;

@@ -41,6 +41,23 @@ static sx_status read_failed(const sxi_h5 *file, const sxi_h5_entry *entry) {
     return SXI_FAIL(SX_ERR_IO, "%s:%s cannot be read: %s", file->path, entry->name, reason);
 }
 
+/* The type to ask HDF5 for. */
+static hid_t memory_type(const sxi_h5_entry *entry, sx_dtype dtype) {
+    if (!entry->bits) {
+        return sxi_h5_native(dtype);
+    }
+    switch (sx_dtype_size(dtype)) {
+    case 1:
+        return H5T_NATIVE_B8;
+    case 2:
+        return H5T_NATIVE_B16;
+    case 4:
+        return H5T_NATIVE_B32;
+    default:
+        return H5T_NATIVE_B64;
+    }
+}
+
 /* Fills a contiguous array. */
 static sx_status read_whole(const sxi_h5 *file, const sxi_h5_entry *entry, const hsize_t *start,
                             const hsize_t *count, sx_array *array) {
@@ -50,7 +67,7 @@ static sx_status read_whole(const sxi_h5 *file, const sxi_h5_entry *entry, const
     herr_t result =
         rank ? H5Sselect_hyperslab(stored, H5S_SELECT_SET, start, NULL, count, NULL) : 0;
     if (result >= 0) {
-        result = H5Dread(entry->id, sxi_h5_native(array->dtype), memory, stored, H5P_DEFAULT,
+        result = H5Dread(entry->id, memory_type(entry, array->dtype), memory, stored, H5P_DEFAULT,
                          array->data);
     }
     sx_status status = result < 0 ? read_failed(file, entry) : SX_OK;
@@ -59,11 +76,12 @@ static sx_status read_whole(const sxi_h5 *file, const sxi_h5_entry *entry, const
     return status;
 }
 
-/* Through a contiguous copy. */
+/* Through a contiguous copy, which also converts what HDF5 does not. */
 static sx_status read_copy(const sxi_h5 *file, const sxi_h5_entry *entry, const hsize_t *start,
                            const hsize_t *count, sx_array *array) {
     sx_array piece = {0};
-    SXI_TRY(sx_array_create(array->dtype, array->rank, array->shape, &piece));
+    SXI_TRY(sx_array_create(entry->bits ? entry->about.dtype : array->dtype, array->rank,
+                            array->shape, &piece));
     sx_status status = read_whole(file, entry, start, count, &piece);
     if (status == SX_OK) {
         status = sx_array_copy(&piece, array);
@@ -75,7 +93,8 @@ static sx_status read_copy(const sxi_h5 *file, const sxi_h5_entry *entry, const 
 /* Halves a box along its first long axis until it is contiguous or small. */
 static sx_status read_pieces(const sxi_h5 *file, const sxi_h5_entry *entry, const hsize_t *start,
                              const hsize_t *count, sx_array *array) {
-    if (sx_array_contiguous(array)) {
+    const bool direct = !entry->bits || array->dtype == entry->about.dtype;
+    if (direct && sx_array_contiguous(array)) {
         return read_whole(file, entry, start, count, array);
     }
     const int64_t bytes = sx_array_count(array) * (int64_t)sx_dtype_size(array->dtype);

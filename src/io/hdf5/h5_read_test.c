@@ -177,17 +177,29 @@ static void put_bool(hid_t file) {
     H5Tclose(type);
 }
 
+static void put_bits(hid_t file) {
+    const unsigned short bits[] = {1, 512, 65535};
+    const hsize_t count = 3;
+    hid_t space = H5Screate_simple(1, &count, NULL);
+    hid_t set =
+        H5Dcreate2(file, "bits", H5T_STD_B16BE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    ck_assert(H5Dwrite(set, H5T_NATIVE_B16, H5S_ALL, H5S_ALL, H5P_DEFAULT, bits) >= 0);
+    H5Dclose(set);
+    H5Sclose(space);
+}
+
 static void put_empty(hid_t file, const char *name, hid_t type, hid_t space) {
     hid_t set = H5Dcreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     ck_assert(set >= 0);
     H5Dclose(set);
 }
 
-START_TEST(what_holds_no_numbers_is_named) {
+START_TEST(what_holds_no_plain_numbers) {
     sx_folder_empty();
     const char *path = sx_folder("odd.h5");
     hid_t file = make(path);
     put_bool(file);
+    put_bits(file);
     hid_t scalar = H5Screate(H5S_SCALAR);
     hid_t null = H5Screate(H5S_NULL);
     hid_t text = H5Tcopy(H5T_C_S1);
@@ -219,6 +231,10 @@ START_TEST(what_holds_no_numbers_is_named) {
     ck_ok(sxi_h5_read(opened, "flag", NULL, &array));
     ck_assert_int_eq(array.dtype, SX_U8);
     ck_assert_mem_eq(array.data, ((const unsigned char[]){1, 0, 1}), 3);
+    sx_array_destroy(&array);
+    const sx_dtype real = SX_F64;
+    ck_ok(sxi_h5_read(opened, "bits", &real, &array));
+    ck_assert_mem_eq(array.data, ((const double[]){1, 512, 65535}), 3 * sizeof(double));
     sx_array_destroy(&array);
     sxi_h5_close(&opened);
 }
@@ -542,7 +558,7 @@ START_TEST(the_callers_error_printing_is_left_as_it_was) {
 END_TEST
 
 SX_TEST_MAIN("h5_read", what_is_not_hdf5_is_named, a_cut_file_is_told_by_its_bytes,
-             any_numeric_type_is_read, what_holds_no_numbers_is_named,
+             any_numeric_type_is_read, what_holds_no_plain_numbers,
              a_missing_dataset_is_answered_with_what_there_is, a_missing_filter_is_named,
              a_virtual_dataset_never_reads_as_fill_values, numbered_sources_of_a_virtual_dataset,
              raw_data_in_other_files_must_be_there, bands_equal_the_whole,
