@@ -36,8 +36,8 @@ static const sx_option options[] = {
               "photons per pixel and delay with the laser on; default 2e4", 1e-3, 1e15),
     CLI_RANGE(values, frequency_max, REAL, "frequency-max", "THZ",
               "top of the acoustic branch of one phonon; default 2", 1e-6, 1e6),
-    CLI_RANGE(values, seed, INT, "seed", "N", "of the noise; the same seed gives the same file; 1",
-              1, 9e15),
+    CLI_RANGE(values, seed, INT, "seed", "N",
+              "of the noise; the same seed gives the same file; default 1", 1, 9e15),
     CLI_FLAG(values, noiseless, "noiseless", 0, "leave the noise out"),
     CLI_COMMON_OPTIONS(values)};
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <sextant/dcos.h>
+
 static int print(char *text) {
     if (!text) {
         fputs("sextant: out of memory\n", stderr);
@@ -16,6 +18,17 @@ static int print(char *text) {
 }
 
 int cli_print_man(const cli_command *command) { return print(sx_options_man(&command->help)); }
+
+void cli_print_states(void) {
+    for (int state = 0; sx_dcos_state_word(state); state++) {
+        printf("%s%d ", state == 0 ? "\t" : "", state);
+        for (const char *c = sx_dcos_state_word(state); *c; c++) {
+            printf(*c == '_' ? "\\%c" : "%c", *c);
+        }
+        printf(": %s%s\n", sx_dcos_state_sentence(state),
+               sx_dcos_state_word(state + 1) ? "++" : "");
+    }
+}
 
 /* Whether a group was met before in the table. */
 static bool is_first(const cli_command *const *commands, int i) {

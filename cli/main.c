@@ -81,6 +81,8 @@ static int run_program(int argc, char **argv) {
         printf("sextant %s (%s)\n", sx_version(), sx_commit());
     } else if (strcmp(option, "--completion") == 0) {
         return cli_print_completion(commands, COUNT);
+    } else if (strcmp(option, "--man") == 0 && argc > 2 && strcmp(argv[2], "states") == 0) {
+        cli_print_states();
     } else if (strcmp(option, "--man") == 0 && argc > 2) {
         const cli_command *command = argc > 3 ? find(argv[2], argv[3]) : find("", argv[2]);
         return command ? cli_print_man(command) : unknown("", argv[2]);

@@ -1,0 +1,15 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Checks the manual pages with mandoc, and that each page which they name is among them.
+#   man-check.sh FOLDER
+set -eu
+cd "$1"
+# Its warnings are about paragraphs that scdoc leaves empty.
+mandoc -T lint -W error man?/*
+bad=0
+for named in $(cat man?/* | grep -o 'sextant[-a-z0-9.\\]*\\fR([157])' | tr -d '\\' | sed 's/fR//' | sort -u); do
+    section=${named##*\(}
+    page=man${section%)}/${named%\(*}.${section%)}
+    [ -f "$page" ] || { echo "$page is named but not there" && bad=1; }
+done
+[ "$bad" = 0 ]
