@@ -89,19 +89,23 @@ sx_status sxi_h5_attribute_text(sxi_h5 *file, const char *name, const char *attr
     return status;
 }
 
-static sx_status real_read(sxi_h5 *file, const char *name, const char *attribute, hid_t id,
-                           double *value) {
+static sx_status reals_read(sxi_h5 *file, const char *name, const char *attribute, hid_t id,
+                            int count, double *values) {
     hid_t type = H5Aget_type(id);
     hid_t space = H5Aget_space(id);
     const H5T_class_t class = H5Tget_class(type);
-    const bool one = H5Sget_simple_extent_npoints(space) == 1;
+    const hssize_t found = H5Sget_simple_extent_npoints(space);
     H5Sclose(space);
     H5Tclose(type);
-    if ((class != H5T_INTEGER && class != H5T_FLOAT) || !one) {
-        return SXI_FAIL(SX_ERR_TYPE, "%s: attribute %s of %s is not one number", file->path,
-                        attribute, name);
+    if ((class != H5T_INTEGER && class != H5T_FLOAT) || found != count) {
+        char wanted[32] = "one number";
+        if (count != 1) {
+            snprintf(wanted, sizeof wanted, "%d numbers", count);
+        }
+        return SXI_FAIL(SX_ERR_TYPE, "%s: attribute %s of %s is not %s", file->path, attribute,
+                        name, wanted);
     }
-    return H5Aread(id, H5T_NATIVE_DOUBLE, value) >= 0
+    return H5Aread(id, H5T_NATIVE_DOUBLE, values) >= 0
                ? SX_OK
                : SXI_FAIL(SX_ERR_FORMAT, "%s: attribute %s of %s cannot be read", file->path,
                           attribute, name);
@@ -109,11 +113,16 @@ static sx_status real_read(sxi_h5 *file, const char *name, const char *attribute
 
 sx_status sxi_h5_attribute_real(sxi_h5 *file, const char *name, const char *attribute,
                                 double *value) {
+    return sxi_h5_attribute_reals(file, name, attribute, 1, value);
+}
+
+sx_status sxi_h5_attribute_reals(sxi_h5 *file, const char *name, const char *attribute, int count,
+                                 double *values) {
     hid_t id = -1;
     sxi_h5_enter();
     sx_status status = attribute_open(file, name, attribute, &id);
     if (status == SX_OK) {
-        status = real_read(file, name, attribute, id, value);
+        status = reals_read(file, name, attribute, id, count, values);
         H5Aclose(id);
     }
     sxi_h5_leave();

@@ -91,6 +91,9 @@ START_TEST(what_is_written_is_read) {
     double value = 0;
     ck_ok(sxi_h5_attribute_real(file, "/cube/signal", "count", &value));
     ck_assert(value == 7);
+    double pair[2];
+    ck_ok(sxi_h5_attribute_reals(file, "/cube/signal", "pair", 2, pair));
+    ck_assert(pair[0] == 1.5 && pair[1] == 2.5);
     ck_fails(sxi_h5_attribute_real(file, "/cube/signal", "pair", &value), SX_ERR_TYPE,
              "one number");
     ck_ok(sxi_h5_read_text(file, "/cube/title", 0, text, sizeof text));

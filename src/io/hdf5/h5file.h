@@ -55,6 +55,9 @@ sx_status sxi_h5_attribute_text(sxi_h5 *file, const char *name, const char *attr
                                 size_t size);
 sx_status sxi_h5_attribute_real(sxi_h5 *file, const char *name, const char *attribute,
                                 double *value);
+/* Exactly count of them: SX_ERR_TYPE otherwise. */
+sx_status sxi_h5_attribute_reals(sxi_h5 *file, const char *name, const char *attribute, int count,
+                                 double *values);
 
 /* Element index (0 of a scalar) of a dataset of strings, cut to size; SX_ERR_TYPE if it is none. */
 sx_status sxi_h5_read_text(sxi_h5 *file, const char *name, int64_t index, char *text, size_t size);
