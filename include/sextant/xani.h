@@ -79,14 +79,24 @@ SX_API sx_status sx_xani_simulate(const sx_xani_simulate_options *options, const
 
 typedef struct sx_xani_figure_options {
     const char
-        *cube; /* traces of the chosen pixel; NULL: from the provenance of the fit, or none */
+        *cube; /* what was fitted, for the trace; NULL: the input that the fit names, if it is
+                         still there */
     bool has_pixel;
-    int64_t pixel[2]; /* y, x; default: the brightest pixel in state ok */
+    int64_t pixel[2]; /* row, column of the maps, from 0, whose trace is drawn; default: of those in
+                         state ok the one whose strongest mode stands out most from its error; of a
+                         cube a bright one */
     bool overwrite;
 } sx_xani_figure_options;
 
-/* sx_xani_figure - draws maps, and a trace with its fit, of a fit.h5 through gnuplot. Beside
- * OUTPUT.png lie OUTPUT.gnuplot and OUTPUT.dat, from which it can be drawn again. */
+/* sx_xani_figure - draws a fit.h5, or a cube.h5, through gnuplot.
+ *
+ * Of a fit: maps of the strongest mode, chi2 and state, and beneath them a trace with its fit,
+ * residuals and numbers. Of a cube: the laser-off image, the signal at a few delays, a trace, shots.
+ * Row 0 is on top. Beside OUTPUT.png lie OUTPUT.gnuplot, OUTPUT.maps.dat and OUTPUT.trace.dat, from
+ * which it can be drawn again.
+ *
+ * SX_ERR_MISSING without gnuplot, SX_ERR_FORMAT (neither fit nor cube), SX_ERR_EXISTS,
+ * SX_ERR_ARGUMENT (not .png), SX_ERR_RANGE (pixel), SX_ERR_SHAPE, SX_ERR_IO. */
 SX_API sx_status sx_xani_figure(const char *fit, const sx_xani_figure_options *options,
                                 const char *output, const sx_context *context);
 

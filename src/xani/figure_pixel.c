@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The trace behind a fitted pixel, from the file that was fitted. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "xani/figure_load.h"
+#include "xani/fit.h"
+
+void sxi_pixel_close(sxi_pixel_trace *out) {
+    free(out->memory);
+    *out = (sxi_pixel_trace){0};
+}
+
+enum { PATH_BYTES = 4096 };
+
+/* The files that were fitted, the laser-off one second; "" what is not known. */
+static void find_inputs(const sxi_fit_file *fit, const sx_context *context, char cube[PATH_BYTES],
+                        char off[PATH_BYTES]) {
+    static const char *const inputs = "/provenance/inputs/path";
+    cube[0] = off[0] = '\0';
+    if (!sxi_h5_exists(fit->h5, inputs) ||
+        sxi_h5_read_text(fit->h5, inputs, 0, cube, PATH_BYTES) != SX_OK) {
+        cube[0] = '\0';
+        sx_log(context, SX_LOG_INFO,
+               "%s does not say what was fitted: without --cube only maps are drawn", fit->path);
+    } else if (access(cube, R_OK) != 0) {
+        sx_log(context, SX_LOG_INFO,
+               "%s, which was fitted, is not there any more: without --cube only maps are drawn",
+               cube);
+        cube[0] = '\0';
+    } else if (sxi_h5_read_text(fit->h5, inputs, 1, off, PATH_BYTES) != SX_OK) {
+        off[0] = '\0';
+    }
+}
+
+/* The frame of the fit must come out as its maps. */
+static sx_status make_frame(const sxi_fit_file *fit, const sxi_source_info *info, const char *cube,
+                            sxi_fit_frame *frame) {
+    const int64_t *roi = fit->roi;
+    const sx_xani_fit_options options = {.bin = {fit->bin[0], fit->bin[1]},
+                                         .has_roi = roi[1] > roi[0],
+                                         .roi = {roi[0], roi[1], roi[2], roi[3]}};
+    if (sxi_fit_frame_make(info, &options, frame) != SX_OK ||
+        frame->segments * frame->rows != fit->rows || frame->columns != fit->width) {
+        return SXI_FAIL(SX_ERR_SHAPE,
+                        "%s has frames of %lld rows of %lld pixels, from which maps as those of %s "
+                        "(%lld of %lld) do not follow: give the cube that was fitted",
+                        cube, (long long)info->rows, (long long)info->width, fit->path,
+                        (long long)fit->rows, (long long)fit->width);
+    }
+    return SX_OK;
+}
+
+/* y [nt] and sigma [nt] of a pixel of the maps. */
+static sx_status read_pixel(sxi_source *source, const sxi_fit_frame *frame, int64_t pixel,
+                            double *y, double *sigma) {
+    const sxi_source_info *info = sxi_source_describe(source);
+    sx_status status = SX_OK;
+    int64_t row = pixel / frame->columns, column = pixel % frame->columns;
+    int64_t first = frame->y0 + row % frame->rows * frame->bin_y;
+    int64_t count = first + frame->bin_y < frame->y1 ? frame->bin_y : frame->y1 - first;
+    const int64_t shape[] = {info->nt, count, info->width};
+    sxi_fit_band band = {.segment = row / frame->rows,
+                         .row0 = row % frame->rows,
+                         .rows = 1,
+                         .stored0 = row / frame->rows * frame->segment_rows + first,
+                         .stored = count};
+    SXI_GO(sx_array_create(info->dtype, 3, shape, &band.y));
+    SXI_GO(sx_array_create(SX_U8, 2, shape + 1, &band.mask));
+    if (info->has_sigma) {
+        SXI_GO(sx_array_create(info->dtype, 3, shape, &band.sigma));
+    }
+    SXI_GO(sxi_source_read(source, band.stored0, count, &band.y,
+                           info->has_sigma ? &band.sigma : NULL, &band.mask));
+    sxi_fit_gather(frame, &band, info->weight, 0, column, y, sigma);
+out:
+    sx_array_destroy(&band.y);
+    sx_array_destroy(&band.sigma);
+    sx_array_destroy(&band.mask);
+    return status;
+}
+
+static sx_status read_trace(const sxi_fit_file *fit, const sx_xani_input *input, int64_t pixel,
+                            const sx_context *context, sxi_pixel_trace *out) {
+    sx_status status = SX_OK;
+    sxi_source *source = NULL;
+    sxi_fit_frame frame;
+    double *memory = NULL;
+    SXI_GO(sxi_source_open(input, context, &source));
+    const sxi_source_info *info = sxi_source_describe(source);
+    size_t nt = (size_t)info->nt;
+    if (fit->layout[0] && strcmp(info->layout, fit->layout) != 0) {
+        status = SXI_FAIL(SX_ERR_FORMAT, "%s is taken for %s, but what was fitted was %s",
+                          input->cube, info->layout, fit->layout);
+        goto out;
+    }
+    SXI_GO(make_frame(fit, info, input->cube, &frame));
+    memory = malloc(3 * nt * sizeof *memory);
+    if (!memory) {
+        status =
+            SXI_FAIL(SX_ERR_MEMORY, "no memory for a trace of %lld delays", (long long)info->nt);
+        goto out;
+    }
+    memcpy(memory, info->delay_ps, nt * sizeof *memory);
+    SXI_GO(read_pixel(source, &frame, pixel, memory + nt, memory + 2 * nt));
+    *out = (sxi_pixel_trace){.memory = memory,
+                             .trace = {.nt = info->nt,
+                                       .delay = memory,
+                                       .y = memory + nt,
+                                       .sigma = info->has_sigma ? memory + 2 * nt : NULL,
+                                       .relative = fit->relative}};
+    memory = NULL;
+out:
+    free(memory);
+    sxi_source_close(&source);
+    return status;
+}
+
+sx_status sxi_pixel_load(const sxi_fit_file *fit, const char *cube, int64_t pixel,
+                         const sx_context *context, sxi_pixel_trace *out) {
+    char found[PATH_BYTES], off[PATH_BYTES] = "";
+    sx_xani_input input = {.cube = cube};
+    *out = (sxi_pixel_trace){0};
+    if (!cube) {
+        find_inputs(fit, context, found, off);
+        input.cube = found;
+        input.off = off[0] ? off : NULL;
+    }
+    if (pixel < 0 || !input.cube[0]) {
+        return SX_OK;
+    }
+    sx_status status = read_trace(fit, &input, pixel, context, out);
+    if (status != SX_OK && !cube) {
+        sx_log(context, SX_LOG_INFO, "only maps are drawn, give what was fitted with --cube: %s",
+               sx_error_message());
+        return SX_OK;
+    }
+    SXI_TRY(status);
+    status = sxi_fit_pixel(fit, pixel, &out->trace.fit);
+    out->trace.has_fit = isfinite(out->trace.fit.offset);
+    out->trace.t0 = fit->t0;
+    out->trace.t_start = fit->t_start;
+    if (status != SX_OK) {
+        sxi_pixel_close(out);
+    }
+    return status;
+}
