@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kern/column.h"
 
-#include <math.h>
-
 #include "kern/kern.h"
+#include "kern/wave.h"
 
 static const double TWO_PI = 6.283185307179586476925286766559;
 
@@ -52,17 +51,19 @@ enum { RESTART = 512 };
 SXI_CLONES
 static void dcos_uniform(int64_t n, double dx, const double *restrict s, double g, double f,
                          double *restrict u, double *restrict v) {
-    double step = exp(-g * dx * SXI_LANES);
-    double qr = step * cos(TWO_PI * f * dx * SXI_LANES);
-    double qi = step * sin(TWO_PI * f * dx * SXI_LANES);
+    double step = sxi_wave_decay(g * dx * SXI_LANES), qr, qi;
+    sxi_wave_turn(2 * f * dx * SXI_LANES, &qr, &qi);
+    qr *= step;
+    qi *= step;
     double re[SXI_LANES] = {0}, im[SXI_LANES] = {0};
     for (int64_t i = 0; i < n; i += SXI_LANES) {
         if (i % RESTART == 0) {
             for (int l = 0; l < SXI_LANES; l++) {
                 double x = (double)(i + l) * dx;
-                double e = exp(-g * x);
-                re[l] = e * cos(TWO_PI * f * x);
-                im[l] = e * sin(TWO_PI * f * x);
+                double e = sxi_wave_decay(g * x);
+                sxi_wave_turn(2 * f * x, &re[l], &im[l]);
+                re[l] *= e;
+                im[l] *= e;
             }
         }
         for (int l = 0; l < SXI_LANES; l++) {
@@ -75,17 +76,23 @@ static void dcos_uniform(int64_t n, double dx, const double *restrict s, double 
     }
 }
 
+SXI_CLONES
+static void dcos_uneven(int64_t n, const double *restrict x, const double *restrict s, double g,
+                        double f, double *restrict u, double *restrict v) {
+    for (int64_t i = 0; i < n; i++) {
+        double e = s[i] * sxi_wave_decay(g * x[i]), cosine, sine;
+        sxi_wave_turn(2 * f * x[i], &cosine, &sine);
+        u[i] = e * cosine;
+        v[i] = e * sine;
+    }
+}
+
 void sxi_column_dcos(int64_t n, const double *x, double dx, const double *s, double g, double f,
                      double *u, double *v) {
     if (dx > 0) {
         dcos_uniform(n, dx, s, g, f, u, v);
-        return;
-    }
-    for (int64_t i = 0; i < n; i++) {
-        double e = s[i] * exp(-g * x[i]);
-        double angle = TWO_PI * f * x[i];
-        u[i] = e * cos(angle);
-        v[i] = e * sin(angle);
+    } else {
+        dcos_uneven(n, x, s, g, f, u, v);
     }
 }
 
