@@ -72,6 +72,11 @@ typedef struct sxi_dcos_model {
     int evaluations;
 } sxi_dcos_model;
 
+/* A symmetric matrix of the nonlinear parameters. */
+typedef struct sxi_dcos_matrix {
+    double at[SXI_DCOS_NONLINEAR][SXI_DCOS_NONLINEAR];
+} sxi_dcos_matrix;
+
 /* Scratch of one thread. */
 typedef struct sxi_dcos_work {
     int64_t padded;
@@ -82,7 +87,7 @@ typedef struct sxi_dcos_work {
     double *residual;
     double r[SXI_DCOS_LINEAR][SXI_DCOS_LINEAR];    /* raw = q r */
     double h[SXI_DCOS_LINEAR][SXI_DCOS_NONLINEAR]; /* q' slope, before projection */
-    double normal[SXI_DCOS_NONLINEAR][SXI_DCOS_NONLINEAR];
+    sxi_dcos_matrix normal;
     double gradient[SXI_DCOS_NONLINEAR]; /* slope' residual: downhill */
 } sxi_dcos_work;
 
@@ -96,6 +101,21 @@ int sxi_dcos_nonlinear(sx_dcos_background background, int modes);
 static inline int sxi_dcos_parameters(sx_dcos_background background, int modes) {
     return sxi_dcos_linear(background, modes) + sxi_dcos_nonlinear(background, modes);
 }
+
+/* Cholesky factor of a matrix of nonlinear parameters, scaled to a unit diagonal; what is frozen
+ * stays out. */
+typedef struct sxi_dcos_factor {
+    int n;
+    uint32_t frozen;
+    double d[SXI_DCOS_NONLINEAR];
+    double l[SXI_DCOS_NONLINEAR][SXI_DCOS_NONLINEAR];
+} sxi_dcos_factor;
+
+/* sxi_dcos_factorise - of matrix + lambda diag(matrix); false where it is not positive definite.
+ * sxi_dcos_solve - x = matrix^-1 right, 0 for what is frozen; returns right' x. */
+bool sxi_dcos_factorise(const sxi_dcos_matrix *matrix, int n, uint32_t frozen, double lambda,
+                        sxi_dcos_factor *factor);
+double sxi_dcos_solve(const sxi_dcos_factor *factor, const double *right, double *x);
 
 /* sxi_dcos_minimise - from model->theta down to the nearest minimum. Afterwards work holds columns,
  * residual and normal matrix at the result. */

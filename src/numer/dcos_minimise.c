@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Levenberg-Marquardt on the projected problem. */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,8 @@
 #include "kern/column.h"
 #include "numer/dcos.h"
 
-enum { MOST_EVALUATIONS = 200 };
+/* Evaluations after which Gauss-Newton is taken to creep, and after which a fit gives up. */
+enum { CREEPING = 25, MOST_EVALUATIONS = 300 };
 
 /* Converged when the undamped step is shorter than this many standard deviations; that step is then
  * taken. */
@@ -164,8 +166,8 @@ static void differentiate(sxi_dcos_work *work, const sxi_dcos_trace *trace,
             work->h[i][k] = sxi_column_project(n, work->q[i], work->slope[k]);
         }
         for (int i = 0; i <= k; i++) {
-            work->normal[i][k] = sxi_column_dot(n, work->slope[i], work->slope[k]);
-            work->normal[k][i] = work->normal[i][k];
+            work->normal.at[i][k] = sxi_column_dot(n, work->slope[i], work->slope[k]);
+            work->normal.at[k][i] = work->normal.at[i][k];
         }
         work->gradient[k] = sxi_column_dot(n, work->slope[k], work->residual);
     }
@@ -212,53 +214,6 @@ static uint32_t find_frozen(const sxi_dcos_work *work, const sxi_dcos_grid *grid
     return frozen;
 }
 
-/* Solves (normal + lambda diag normal) step = gradient for what is not frozen, scaled to a unit
- * diagonal; returns the decrement gradient' step, or a negative number where the matrix is
- * singular. */
-static double solve(const sxi_dcos_work *work, int slopes, uint32_t frozen, double lambda,
-                    double *step) {
-    double l[SXI_DCOS_NONLINEAR][SXI_DCOS_NONLINEAR];
-    double d[SXI_DCOS_NONLINEAR], z[SXI_DCOS_NONLINEAR];
-    for (int i = 0; i < slopes; i++) {
-        bool off = frozen & (1u << i);
-        d[i] = off ? 1 : sqrt(work->normal[i][i]);
-        if (!(d[i] > 0)) {
-            return -1;
-        }
-        z[i] = off ? 0 : work->gradient[i] / d[i];
-        for (int j = 0; j <= i; j++) {
-            double a = off || (frozen & (1u << j)) ? 0 : work->normal[i][j] / (d[i] * d[j]);
-            a = i == j ? 1 + (off ? 0 : lambda) : a;
-            for (int k = 0; k < j; k++) {
-                a -= l[i][k] * l[j][k];
-            }
-            if (i != j) {
-                l[i][j] = a / l[j][j];
-            } else if (a > DEPENDENT) {
-                l[i][i] = sqrt(a);
-            } else {
-                return -1;
-            }
-        }
-        for (int k = 0; k < i; k++) {
-            z[i] -= l[i][k] * z[k];
-        }
-        z[i] /= l[i][i];
-    }
-    double decrement = 0;
-    for (int i = slopes - 1; i >= 0; i--) {
-        decrement += z[i] * z[i]; /* |L^-1 g|^2 */
-    }
-    for (int i = slopes - 1; i >= 0; i--) {
-        for (int k = i + 1; k < slopes; k++) {
-            z[i] -= l[k][i] * z[k];
-        }
-        z[i] /= l[i][i];
-        step[i] = z[i] / d[i];
-    }
-    return decrement;
-}
-
 /* A step that leaves the neighbourhood of the start would end in another basin: half a cycle, or
  * e-foldings that double the decay, are the most. */
 static void move(const sxi_dcos_grid *grid, const sxi_dcos_model *from, const double *step,
@@ -279,51 +234,125 @@ static void move(const sxi_dcos_grid *grid, const sxi_dcos_model *from, const do
     }
 }
 
-/* Shorter steps until the sum of squares falls. False: it does not. */
-static bool descend(sxi_dcos_work *work, const sxi_dcos_trace *trace, sxi_dcos_model *model,
-                    int slopes, double *lambda) {
-    double step[SXI_DCOS_NONLINEAR] = {0};
-    for (; *lambda < 1e9 && model->evaluations < MOST_EVALUATIONS; *lambda *= 8) {
-        if (solve(work, slopes, model->frozen, *lambda, step) < 0) {
+/* What the sum of squares cannot tell apart: the residual carries rounding of the trace. */
+static double blind(const sxi_dcos_trace *trace, double rss) {
+    return 16 * DBL_EPSILON * sqrt(trace->yy * rss);
+}
+
+/* One minimisation under way. */
+typedef struct search {
+    sxi_dcos_work *work;
+    const sxi_dcos_trace *trace;
+    sxi_dcos_model *model; /* best so far */
+    int slopes;
+    double lambda;
+    sxi_dcos_matrix matrix; /* of the next step */
+} search;
+
+static double variance_of(const search *s) {
+    const sxi_dcos_model *model = s->model;
+    int64_t freedom = s->trace->used - sxi_dcos_parameters(s->trace->background, model->modes);
+    return model->rss / (double)(freedom > 0 ? freedom : 1);
+}
+
+/* Where noise is large, what Gauss-Newton leaves out decides, and its steps creep. Then the true
+ * second derivatives are taken, as differences of the gradient over a part of a standard deviation.
+ * False: not positive definite here. */
+static bool curve(search *s) {
+    sxi_dcos_work *work = s->work;
+    double column[2][SXI_DCOS_NONLINEAR], variance = variance_of(s);
+    double width[SXI_DCOS_NONLINEAR];
+    sxi_dcos_factor ignored;
+    bool defined = true;
+    for (int j = 0; j < s->slopes; j++) {
+        width[j] = 0.02 * sqrt(variance / work->normal.at[j][j]);
+    }
+    for (int j = 0; j < s->slopes && defined; j++) {
+        for (int side = 0; side < 2 && defined; side++) {
+            sxi_dcos_model beside = *s->model;
+            beside.theta[j] += side ? width[j] : -width[j];
+            defined = sxi_dcos_evaluate(work, s->trace, &beside);
+            s->model->evaluations++;
+            memcpy(column[side], work->gradient, sizeof column[side]);
+        }
+        for (int i = 0; i < s->slopes; i++) {
+            s->matrix.at[i][j] = (column[0][i] - column[1][i]) / (2 * width[j]);
+        }
+    }
+    for (int i = 0; i < s->slopes; i++) {
+        for (int j = 0; j < i; j++) {
+            s->matrix.at[i][j] = s->matrix.at[j][i] =
+                0.5 * (s->matrix.at[i][j] + s->matrix.at[j][i]);
+        }
+    }
+    sxi_dcos_evaluate(work, s->trace, s->model);
+    return defined && sxi_dcos_factorise(&s->matrix, s->slopes, s->model->frozen, 0, &ignored);
+}
+
+/* Gradient and matrix at the best point, and the undamped step there. Returns its decrement, which
+ * is negative where the parameters depend on each other. */
+static double look(search *s, double *step) {
+    sxi_dcos_factor factor;
+    differentiate(s->work, s->trace, s->model);
+    s->model->frozen = find_frozen(s->work, s->trace->grid, s->model, s->slopes);
+    if (s->model->evaluations < CREEPING || !curve(s)) {
+        s->matrix = s->work->normal;
+    }
+    if (!sxi_dcos_factorise(&s->matrix, s->slopes, s->model->frozen, 0, &factor)) {
+        return -1;
+    }
+    return sxi_dcos_solve(&factor, s->work->gradient, step);
+}
+
+/* Shorter steps until the sum of squares falls, or differs by rounding only. False: it rises. */
+static bool descend(search *s) {
+    sxi_dcos_model *model = s->model;
+    double gradient[SXI_DCOS_NONLINEAR], step[SXI_DCOS_NONLINEAR] = {0};
+    memcpy(gradient, s->work->gradient, sizeof gradient);
+    for (; s->lambda < 1e9 && model->evaluations < MOST_EVALUATIONS; s->lambda *= 8) {
+        sxi_dcos_factor factor;
+        if (!sxi_dcos_factorise(&s->matrix, s->slopes, model->frozen, s->lambda, &factor)) {
             continue;
         }
         sxi_dcos_model trial;
-        move(trace->grid, model, step, slopes, &trial);
-        bool defined = project(work, trace, &trial);
+        sxi_dcos_solve(&factor, gradient, step);
+        move(s->trace->grid, model, step, s->slopes, &trial);
+        bool defined = project(s->work, s->trace, &trial);
         model->evaluations = trial.evaluations;
-        if (defined && trial.rss < model->rss) {
+        if (defined && trial.rss < model->rss + blind(s->trace, model->rss)) {
             *model = trial;
-            *lambda = fmax(*lambda / 12, 1e-12);
+            s->lambda = fmax(s->lambda / 12, 1e-12);
             return true;
         }
     }
     return false;
 }
 
-/* The last, undamped step; kept unless rounding makes it worse. */
-static void finish(sxi_dcos_work *work, const sxi_dcos_trace *trace, sxi_dcos_model *model,
-                   int slopes, const double *step) {
-    sxi_dcos_model trial;
-    move(trace->grid, model, step, slopes, &trial);
-    uint32_t frozen = model->frozen;
-    if (project(work, trace, &trial) && trial.rss <= model->rss * (1 + 1e-12)) {
+/* The last, undamped step; kept unless it makes the sum of squares worse by more than rounding. */
+static void finish(search *s, const double *step) {
+    sxi_dcos_model trial, *model = s->model;
+    move(s->trace->grid, model, step, s->slopes, &trial);
+    if (project(s->work, s->trace, &trial) &&
+        trial.rss <= model->rss + blind(s->trace, model->rss)) {
         *model = trial;
     } else {
         model->evaluations = trial.evaluations;
-        project(work, trace, model);
+        project(s->work, s->trace, model);
     }
-    differentiate(work, trace, model);
-    model->frozen = frozen;
+    differentiate(s->work, s->trace, model);
+    model->end = SXI_END_CONVERGED;
 }
 
 void sxi_dcos_minimise(sxi_dcos_work *work, const sxi_dcos_trace *trace, sxi_dcos_model *model) {
-    int slopes = sxi_dcos_nonlinear(trace->background, model->modes);
-    int64_t freedom = trace->used - sxi_dcos_parameters(trace->background, model->modes);
-    double lambda = 1e-3;
+    search s = {.work = work,
+                .trace = trace,
+                .model = model,
+                .slopes = sxi_dcos_nonlinear(trace->background, model->modes),
+                .lambda = 1e-3};
     model->evaluations = 0;
     model->frozen = 0;
     model->end = SXI_END_SINGULAR;
-    for (int j = 0; j < slopes; j++) {
+    for (int j = 0; j < s.slopes; j++) {
         double least, most;
         bounds(trace->grid, model, j, &least, &most);
         model->theta[j] = clamp(model->theta[j], least, most);
@@ -333,26 +362,15 @@ void sxi_dcos_minimise(sxi_dcos_work *work, const sxi_dcos_trace *trace, sxi_dco
     }
     for (;;) {
         double step[SXI_DCOS_NONLINEAR] = {0};
-        differentiate(work, trace, model);
-        model->frozen = find_frozen(work, trace->grid, model, slopes);
-        double decrement = solve(work, slopes, model->frozen, 0, step);
-        double variance = model->rss / (double)(freedom > 0 ? freedom : 1);
-        if (decrement >= 0 && (decrement <= STEP_SIGMA * STEP_SIGMA * variance ||
+        double decrement = look(&s, step);
+        if (decrement >= 0 && (decrement <= STEP_SIGMA * STEP_SIGMA * variance_of(&s) ||
                                decrement <= STEP_TRACE * STEP_TRACE * trace->yy)) {
-            finish(work, trace, model, slopes, step);
-            model->end = SXI_END_CONVERGED;
+            finish(&s, step);
             return;
         }
-        if (!descend(work, trace, model, slopes, &lambda)) {
-            /* No step helps. A decrement lost in the rounding of the sum of squares is a minimum
-             * too. */
-            project(work, trace, model);
-            differentiate(work, trace, model);
-            bool rounding =
-                decrement >= 0 && decrement <= 1e-8 * variance && decrement <= 1e-12 * model->rss;
-            model->end = rounding        ? SXI_END_CONVERGED
-                         : decrement < 0 ? SXI_END_SINGULAR
-                                         : SXI_END_NOT_CONVERGED;
+        if (!descend(&s)) {
+            sxi_dcos_evaluate(work, trace, model);
+            model->end = decrement < 0 ? SXI_END_SINGULAR : SXI_END_NOT_CONVERGED;
             return;
         }
     }

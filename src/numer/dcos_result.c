@@ -18,43 +18,17 @@ typedef struct covariance {
     double c[PARAMETERS][PARAMETERS];
 } covariance;
 
-/* Inverse of the normal matrix of what is not frozen, through Cholesky with unit diagonal. */
+/* Inverse of the normal matrix of what is not frozen. */
 static bool invert_normal(const sxi_dcos_work *work, int slopes, uint32_t frozen,
                           double inverse[SXI_DCOS_NONLINEAR][SXI_DCOS_NONLINEAR]) {
-    double l[SXI_DCOS_NONLINEAR][SXI_DCOS_NONLINEAR] = {{0}};
-    double d[SXI_DCOS_NONLINEAR] = {0};
-    for (int i = 0; i < slopes; i++) {
-        bool off = frozen & (1u << i);
-        d[i] = off ? 1 : sqrt(work->normal[i][i]);
-        for (int j = 0; j <= i; j++) {
-            double a = off || (frozen & (1u << j)) ? 0 : work->normal[i][j] / (d[i] * d[j]);
-            a = i == j ? 1 : a;
-            for (int k = 0; k < j; k++) {
-                a -= l[i][k] * l[j][k];
-            }
-            if (i == j && !(a > 1e-12)) {
-                return false;
-            }
-            l[i][j] = i == j ? sqrt(a) : a / l[j][j];
-        }
+    sxi_dcos_factor factor;
+    if (!sxi_dcos_factorise(&work->normal, slopes, frozen, 0, &factor)) {
+        return false;
     }
-    for (int column = 0; column < slopes; column++) {
-        double z[SXI_DCOS_NONLINEAR];
-        for (int i = 0; i < slopes; i++) {
-            z[i] = i == column ? 1 : 0;
-            for (int k = 0; k < i; k++) {
-                z[i] -= l[i][k] * z[k];
-            }
-            z[i] /= l[i][i];
-        }
-        for (int i = slopes - 1; i >= 0; i--) {
-            for (int k = i + 1; k < slopes; k++) {
-                z[i] -= l[k][i] * z[k];
-            }
-            z[i] /= l[i][i];
-            bool off = (frozen & (1u << i)) || (frozen & (1u << column));
-            inverse[i][column] = off ? 0 : z[i] / (d[i] * d[column]);
-        }
+    for (int j = 0; j < slopes; j++) {
+        double unit[SXI_DCOS_NONLINEAR] = {0};
+        unit[j] = 1;
+        sxi_dcos_solve(&factor, unit, inverse[j]); /* symmetric: row or column */
     }
     return true;
 }
