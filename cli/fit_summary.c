@@ -2,7 +2,9 @@
 #include "fit_summary.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+#include <sys/resource.h>
 
 #include "json.h"
 
@@ -12,8 +14,60 @@ static double total_seconds(const sx_xani_fit_summary *s) {
     return s->seconds_read + s->seconds_fit + s->seconds_write;
 }
 
+/* The most memory this process ever held. */
+static json_int_t peak_memory(void) {
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (json_int_t)usage.ru_maxrss * 1024 : 0;
+}
+
 static double rate(const sx_xani_fit_summary *s) {
     return s->seconds_fit > 0 ? (double)s->pixels / s->seconds_fit : 0;
+}
+
+static void print_value(const char *name, double value, double error, const char *unit) {
+    printf("  %-16s %.10g +- %.3g %s\n", name, value, error, unit);
+}
+
+/* One trace: its numbers say more than counts. */
+static void print_single(const sx_dcos_fit *fit) {
+    for (int k = 0; k < fit->modes; k++) {
+        const sx_dcos_mode *m = &fit->mode[k];
+        printf("mode %d\n", k);
+        print_value("frequency", m->frequency, m->frequency_error, "THz");
+        print_value("amplitude", m->amplitude, m->amplitude_error, "");
+        print_value("decay", m->decay, m->decay_error, "1/ps");
+        print_value("phase", m->phase, m->phase_error, "rad");
+    }
+    puts("background");
+    print_value("offset", fit->offset, fit->offset_error, "");
+    if (isfinite(fit->background_slope)) {
+        print_value("slope", fit->background_slope, fit->background_slope_error, "1/ps");
+    }
+    if (isfinite(fit->background_time)) {
+        print_value("amplitude", fit->background_amplitude, fit->background_amplitude_error, "");
+        print_value("time", fit->background_time, fit->background_time_error, "ps");
+    }
+    printf("chi2 %.10g per degree of freedom, %d samples\n", fit->chi2, (int)fit->used);
+}
+
+static json_t *json_value(double value, double error) {
+    return json_pack("[o,o]", cli_json_real(value), cli_json_real(error));
+}
+
+static json_t *json_single(const sx_dcos_fit *fit) {
+    json_t *modes = json_array();
+    for (int k = 0; k < fit->modes; k++) {
+        const sx_dcos_mode *m = &fit->mode[k];
+        json_array_append_new(modes,
+                              json_pack("{s:o, s:o, s:o, s:o}", "frequency",
+                                        json_value(m->frequency, m->frequency_error), "amplitude",
+                                        json_value(m->amplitude, m->amplitude_error), "decay",
+                                        json_value(m->decay, m->decay_error), "phase",
+                                        json_value(m->phase, m->phase_error)));
+    }
+    return json_pack("{s:o, s:o, s:o, s:i}", "modes", modes, "offset",
+                     json_value(fit->offset, fit->offset_error), "chi2", cli_json_real(fit->chi2),
+                     "samples", (int)fit->used);
 }
 
 sx_status cli_fit_summary_print(const sx_xani_fit_summary *s, const char *input,
@@ -34,6 +88,9 @@ sx_status cli_fit_summary_print(const sx_xani_fit_summary *s, const char *input,
     for (int k = 0; k <= SX_DCOS_MAX_MODES; k++) {
         printf(" %d: %" PRId64 "%s", k, s->modes[k], k < SX_DCOS_MAX_MODES ? "," : "\n");
     }
+    if (s->pixels == 1) {
+        print_single(&s->single);
+    }
     printf("%.3g s (read %.3g, fit %.3g, write %.3g), %.3g pixels/s\n", total_seconds(s),
            s->seconds_read, s->seconds_fit, s->seconds_write, rate(s));
     printf("wrote %s\n", output);
@@ -51,12 +108,17 @@ sx_status cli_fit_summary_json(const sx_xani_fit_summary *s, const char *input,
     for (int k = 0; k <= SX_DCOS_MAX_MODES; k++) {
         json_array_append_new(modes, json_integer(s->modes[k]));
     }
-    return cli_print_json(json_pack(
-        "{s:s, s:s, s:s, s:b, s:I, s:I, s:I, s:o, s:o, s:[o,o], s:{s:o, s:o, s:o}, s:o}", "input",
-        input, "output", output, "layout", s->layout, "has_sigma", s->has_sigma, "pixels",
+    json_t *summary = json_pack(
+        "{s:s, s:s, s:s, s:b, s:I, s:I, s:I, s:o, s:o, s:[o,o], s:{s:o, s:o, s:o}, s:o, s:I}",
+        "input", input, "output", output, "layout", s->layout, "has_sigma", s->has_sigma, "pixels",
         (json_int_t)s->pixels, "delays", (json_int_t)s->delays, "delays_left_out",
         (json_int_t)s->delays_left_out, "states", states, "modes", modes, "frequency_window_thz",
         cli_json_real(s->frequency_lowest), cli_json_real(s->frequency_highest), "seconds", "read",
         cli_json_real(s->seconds_read), "fit", cli_json_real(s->seconds_fit), "write",
-        cli_json_real(s->seconds_write), "pixels_per_second", cli_json_real(rate(s))));
+        cli_json_real(s->seconds_write), "pixels_per_second", cli_json_real(rate(s)),
+        "peak_memory_bytes", peak_memory());
+    if (summary && s->pixels == 1) {
+        json_object_set_new(summary, "fit", json_single(&s->single));
+    }
+    return cli_print_json(summary);
 }

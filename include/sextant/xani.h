@@ -48,6 +48,7 @@ typedef struct sx_xani_fit_summary {
     double frequency_lowest, frequency_highest; /* THz, searched */
     char layout[64];                            /* what the input was taken for */
     bool has_sigma;
+    sx_dcos_fit single; /* the fit itself where there is only one pixel */
 } sx_xani_fit_summary;
 
 /* sx_xani_fit - fits every pixel of a cube and writes fit.h5 (layout: design,

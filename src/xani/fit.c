@@ -213,7 +213,10 @@ static sx_status band_fit(job *j, sxi_fit_band *band) {
     return h.status == SX_OK ? SX_OK : SXI_FAIL(h.status, "%s", h.sentence);
 }
 
-static void count_states(job *j, const sxi_fit_band *band) {
+static void summarise(job *j, const sxi_fit_band *band) {
+    if (j->summary->pixels == 1) {
+        j->summary->single = band->fit[0];
+    }
     for (int64_t i = 0; i < band->rows * j->frame.columns; i++) {
         j->summary->state[band->fit[i].state]++;
         if (band->fit[i].state == SX_DCOS_OK) {
@@ -234,7 +237,7 @@ static sx_status fit_bands(job *j, sxi_h5_writer *writer) {
             sx_status status = band_fit(j, &band);
             double fitted = seconds();
             if (status == SX_OK) {
-                count_states(j, &band);
+                summarise(j, &band);
                 status = sxi_fit_output_write(&j->output, &band, writer);
             }
             band_free(&band);
