@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kern/bank.h"
 
+#include <stdbool.h>
+
 #include "kern/kern.h"
 
 typedef float lanes
@@ -31,5 +33,25 @@ void sxi_bank_products(int64_t rows, int64_t n, const float *row, const float *b
             s += row[r * n + i] * y[i];
         }
         sum[r] = s;
+    }
+}
+
+SXI_CLONES
+void sxi_bank_gain(const float *restrict signal, const float *restrict linear,
+                   const float *restrict square, const float *restrict total, int32_t number,
+                   float *restrict best, int32_t *restrict which) {
+    enum { W = SXI_BANK_WIDTH };
+    for (int l = 0; l < W; l++) {
+        float u = linear[l], v = linear[W + l];
+        float uu = square[l] - u * u / total[l];
+        float uv = square[W + l] - u * v / total[l];
+        float vv = square[2 * W + l] - v * v / total[l];
+        float determinant = uu * vv - uv * uv;
+        float x = signal[l], y = signal[W + l];
+        float gain = (vv * x * x - 2 * uv * x * y + uu * y * y) / determinant;
+        float least = 1e-4F * square[l] * square[2 * W + l];
+        bool better = (determinant > least) & (uu > 0) & (vv > 0) & (gain > best[l]);
+        best[l] = better ? gain : best[l];
+        which[l] = better ? number : which[l];
     }
 }

@@ -19,9 +19,10 @@
 static const double LEVELS[] = {0.5, 3, 9, 27};
 enum {
     LEVEL_COUNT = sizeof LEVELS / sizeof *LEVELS,
-    ROWS = 5,                      /* u, v, uu, uv, vv */
-    PIECE = 16,                    /* frequencies made at once where the table would be too big */
-    TABLE_MOST = 64 * 1024 * 1024, /* bytes of a table that is kept */
+    LINEAR = 2 * LEVEL_COUNT,        /* rows u, v of each level */
+    ROWS = LINEAR + 3 * LEVEL_COUNT, /* then uu, uv, vv of each level */
+    PIECE = 16,                      /* frequencies made at once where the table would be too big */
+    TABLE_MOST = 64 * 1024 * 1024,   /* bytes of a table that is kept */
     WIDTH = SXI_BANK_WIDTH
 };
 /* Cycles between filters. A frequency half-way between two of them keeps 81 % of the gain without
@@ -31,8 +32,7 @@ static const double SPACING = 0.5;
 struct sxi_dcos_bank {
     const sxi_dcos_grid *grid;
     int64_t frequencies;
-    /* [frequencies][LEVEL_COUNT] filters of ROWS rows of n, then the sum of each row; NULL: made in
-     * pieces */
+    /* [frequencies]: ROWS rows of n, then the sum of each row; NULL: made in pieces */
     float *table;
 };
 
@@ -40,9 +40,18 @@ static double bank_frequency(const sxi_dcos_bank *bank, int64_t i) {
     return fmin(bank->grid->frequency_least + SPACING * (double)i, bank->grid->frequency_most);
 }
 
-static int64_t filter_floats(const sxi_dcos_bank *bank) { return ROWS * bank->grid->n + ROWS; }
+static int64_t rows_floats(const sxi_dcos_bank *bank) { return ROWS * bank->grid->n + ROWS; }
 
-static int64_t rows_floats(const sxi_dcos_bank *bank) { return LEVEL_COUNT * filter_floats(bank); }
+/* One value of a filter into its rows, and to their sums. */
+static void put_value(int64_t n, int level, int64_t k, double u, double v, float *row,
+                      double sum[ROWS]) {
+    const double value[5] = {u, v, u * u, u * v, v * v};
+    for (int j = 0; j < 5; j++) {
+        int at = j < 2 ? 2 * level + j : LINEAR + 3 * level + j - 2;
+        row[at * n + k] = (float)value[j];
+        sum[at] += value[j];
+    }
+}
 
 /* Filters of the frequencies first .. first + count - 1. u, v: scratch [padded]; one: [padded]
  * of 1. */
@@ -50,21 +59,17 @@ static void make_rows(const sxi_dcos_bank *bank, int64_t first, int64_t count, c
                       double *u, double *v, float *row) {
     const sxi_dcos_grid *grid = bank->grid;
     int64_t n = grid->n;
-    for (int64_t i = first; i < first + count; i++) {
-        for (int level = 0; level < LEVEL_COUNT; level++, row += filter_floats(bank)) {
-            double sum[ROWS] = {0};
+    for (int64_t i = first; i < first + count; i++, row += rows_floats(bank)) {
+        double sum[ROWS] = {0};
+        for (int level = 0; level < LEVEL_COUNT; level++) {
             sxi_column_dcos(grid->padded, grid->x, grid->dx, one, LEVELS[level],
                             bank_frequency(bank, i), u, v);
             for (int64_t k = 0; k < n; k++) {
-                const double value[ROWS] = {u[k], v[k], u[k] * u[k], u[k] * v[k], v[k] * v[k]};
-                for (int r = 0; r < ROWS; r++) {
-                    row[r * n + k] = (float)value[r];
-                    sum[r] += value[r];
-                }
+                put_value(n, level, k, u[k], v[k], row, sum);
             }
-            for (int r = 0; r < ROWS; r++) {
-                row[ROWS * n + r] = (float)sum[r];
-            }
+        }
+        for (int j = 0; j < ROWS; j++) {
+            row[ROWS * n + j] = (float)sum[j];
         }
     }
 }
@@ -117,15 +122,14 @@ void sxi_dcos_bank_destroy(sxi_dcos_bank **bank) {
 
 /* What one search works on. */
 typedef struct block {
-    bool common;          /* all traces have the same weights: those of lane 0 */
-    bool centred;         /* the background holds a constant */
-    float *signal;        /* [n][WIDTH]  weight * residual */
-    float *weight;        /* [n][WIDTH] */
-    float *best;          /* [frequencies][WIDTH]  gain */
-    unsigned char *level; /* [frequencies][WIDTH]  where it was best */
-    double *scratch;      /* [3][padded] */
+    bool common;     /* all weights of all traces are 1 */
+    float *signal;   /* [n][WIDTH]  weight * residual */
+    float *weight;   /* [n][WIDTH] */
+    float *best;     /* [frequencies][WIDTH]  gain */
+    int32_t *level;  /* [frequencies][WIDTH]  where it was best */
+    double *scratch; /* [3][padded] */
     float *piece;
-    float total[WIDTH]; /* sum of weights */
+    float total[WIDTH]; /* sum of weights; infinite where no constant is fitted */
 } block;
 
 static void block_free(block *b) {
@@ -143,7 +147,7 @@ static bool block_allocate(const sxi_dcos_bank *bank, block *b) {
     b->signal = calloc(n * WIDTH, sizeof(float));
     b->weight = calloc(n * WIDTH, sizeof(float));
     b->best = calloc(f * WIDTH, sizeof(float));
-    b->level = calloc(f * WIDTH, 1);
+    b->level = calloc(f * WIDTH, sizeof *b->level);
     bool pieces = !bank->table;
     b->scratch = pieces ? make_scratch(bank->grid) : NULL;
     b->piece = pieces ? malloc((size_t)rows_floats(bank) * PIECE * sizeof(float)) : NULL;
@@ -153,7 +157,7 @@ static bool block_allocate(const sxi_dcos_bank *bank, block *b) {
 static void block_fill(const sxi_dcos_bank *bank, int count, const sxi_dcos_trace *const *traces,
                        const double *const *residual, block *b) {
     int64_t n = bank->grid->n;
-    b->centred = traces[0]->background != SX_BACKGROUND_NONE;
+    bool centred = traces[0]->background != SX_BACKGROUND_NONE;
     b->common = true;
     for (int l = 0; l < count; l++) {
         const double *s = traces[l]->s;
@@ -165,54 +169,32 @@ static void block_fill(const sxi_dcos_bank *bank, int count, const sxi_dcos_trac
             b->common = b->common && w == 1.0F;
             total += s[i] * s[i];
         }
-        b->total[l] = (float)total;
+        b->total[l] = centred ? (float)total : INFINITY;
+    }
+    for (int l = count; l < WIDTH; l++) {
+        b->total[l] = 1; /* lanes without a trace: any number */
     }
 }
 
-/* The matrix of a filter from its five sums: sum w u, w v, w uu, w uv, w vv. Returns its inverse in
- * a, b, c. */
-static bool invert(const float sum[ROWS], float total, bool centred, float *a, float *b, float *c) {
-    float uu = sum[2], uv = sum[3], vv = sum[4];
-    if (centred) {
-        uu -= sum[0] * sum[0] / total;
-        uv -= sum[0] * sum[1] / total;
-        vv -= sum[1] * sum[1] / total;
-    }
-    float determinant = uu * vv - uv * uv;
-    if (!(determinant > 1e-4F * sum[2] * sum[4]) || !(uu > 0) || !(vv > 0)) {
-        return false; /* too near to a constant, or cosine and sine not to be told apart */
-    }
-    *a = vv / determinant;
-    *b = -uv / determinant;
-    *c = uu / determinant;
-    return true;
-}
-
-static void score(const block *b, int count, int64_t n, int level, const float *row, float *best,
-                  unsigned char *where) {
-    float signal[2][WIDTH], sums[ROWS][WIDTH];
-    sxi_bank_products(2, n, row, b->signal, &signal[0][0]);
+/* All levels of one frequency. */
+static void score(const block *b, int64_t n, const float *row, float *best, int32_t *which) {
+    float signal[LINEAR][WIDTH], sums[ROWS][WIDTH];
+    sxi_bank_products(LINEAR, n, row, b->signal, &signal[0][0]);
     if (!b->common) {
         sxi_bank_products(ROWS, n, row, b->weight, &sums[0][0]);
     }
-    for (int l = 0; l < count; l++) {
-        float sum[ROWS], p, q, r;
-        for (int k = 0; k < ROWS; k++) {
-            sum[k] = b->common ? row[ROWS * n + k] : sums[k][l];
+    for (int j = 0; b->common && j < ROWS; j++) {
+        for (int l = 0; l < WIDTH; l++) {
+            sums[j][l] = row[ROWS * n + j];
         }
-        if (!invert(sum, b->total[l], b->centred, &p, &q, &r)) {
-            continue;
-        }
-        float x = signal[0][l], y = signal[1][l];
-        float gain = p * x * x + 2 * q * x * y + r * y * y;
-        if (gain > best[l]) {
-            best[l] = gain;
-            where[l] = (unsigned char)level;
-        }
+    }
+    for (int level = 0; level < LEVEL_COUNT; level++) {
+        sxi_bank_gain(signal[2 * level], sums[2 * level], sums[LINEAR + 3 * level], b->total, level,
+                      best, which);
     }
 }
 
-static void score_all(const sxi_dcos_bank *bank, int count, block *b) {
+static void score_all(const sxi_dcos_bank *bank, block *b) {
     int64_t n = bank->grid->n, floats = rows_floats(bank);
     for (int64_t i = 0; i < bank->frequencies; i++) {
         const float *row = bank->table ? bank->table + i * floats : b->piece + i % PIECE * floats;
@@ -222,10 +204,7 @@ static void score_all(const sxi_dcos_bank *bank, int count, block *b) {
                       b->scratch + bank->grid->padded, b->scratch + 2 * bank->grid->padded,
                       b->piece);
         }
-        for (int level = 0; level < LEVEL_COUNT; level++) {
-            score(b, count, n, level, row + level * filter_floats(bank), b->best + i * WIDTH,
-                  b->level + i * WIDTH);
-        }
+        score(b, n, row, b->best + i * WIDTH, b->level + i * WIDTH);
     }
 }
 
@@ -266,7 +245,7 @@ sx_status sxi_dcos_bank_search(const sxi_dcos_bank *bank, int count,
                         (long long)bank->grid->n);
     }
     block_fill(bank, count, traces, residual, &b);
-    score_all(bank, count, &b);
+    score_all(bank, &b);
     for (int l = 0; l < count; l++) {
         find_peaks(bank, &b, l, seed[l]);
     }
