@@ -343,6 +343,8 @@ sx_status sx_xani_fit(const sx_xani_input *input, const sx_xani_fit_options *opt
     sx_xani_fit_options settled = options ? *options : (sx_xani_fit_options){0};
     sxi_h5_writer *writer = NULL;
     job j = {.options = &settled, .context = context, .summary = summary ? summary : &ignored};
+    /* First without the inputs: opening them may take minutes. */
+    SXI_GO(sxi_h5_output_check(output, settled.overwrite, 0, NULL));
     SXI_GO(sxi_source_open(input, context, &j.source));
     j.info = sxi_source_describe(j.source);
     SXI_GO(sxi_h5_output_check(output, settled.overwrite, j.info->inputs, j.info->paths));
