@@ -32,9 +32,12 @@ typedef struct bench_case {
     bool warm;         /* starts 5 % off */
 } bench_case;
 
+/* The two-mode trace that others are compared on, at 20 dB. */
+#define STANDARD "warm two modes"
+
 static const bench_case CASES[] = {
-    {"warm two modes", 96, 2, false, UNKNOWN, false, true},
-    {"warm two modes, sigma", 96, 2, false, SAME, false, true},
+    {STANDARD, 96, 2, false, UNKNOWN, false, true},
+    {"warm two modes, any", 96, 2, false, UNKNOWN, false, true},
     {"one mode", 200, 1, false, UNKNOWN, true, false},
     {"one mode, sigma", 200, 1, false, SAME, true, false},
     {"one mode, sigma per sample", 200, 1, false, OWN, true, false},
@@ -77,6 +80,11 @@ static void draw_truth(const bench_case *c, uint64_t p, sx_dcos_fit *truth) {
         truth->mode[k].decay = 0.1 + 1.9 * sxi_rng_uniform(SEED, stream + 1, p);
         truth->mode[k].phase = TWO_PI * sxi_rng_uniform(SEED, stream + 2, p);
         truth->mode[k].amplitude = k == 0 ? 1 : 0.67;
+    }
+    if (strcmp(c->name, STANDARD) == 0) {
+        truth->offset = 0.15;
+        truth->mode[0] = (sx_dcos_mode){0.9 / TWO_PI, 0.45, 0.03, -0.75, 0, 0, 0, 0};
+        truth->mode[1] = (sx_dcos_mode){2.4 / TWO_PI, 1.25, 0.09, 0.30, 0, 0, 0, 0};
     }
 }
 

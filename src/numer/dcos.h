@@ -117,8 +117,10 @@ bool sxi_dcos_factorise(const sxi_dcos_matrix *matrix, int n, uint32_t frozen, d
                         sxi_dcos_factor *factor);
 double sxi_dcos_solve(const sxi_dcos_factor *factor, const double *right, double *x);
 
-/* sxi_dcos_minimise - from model->theta down to the nearest minimum. Afterwards work holds columns,
- * residual and normal matrix at the result. */
+/* sxi_dcos_approach - from model->theta down to a tenth of a standard deviation from the nearest
+ * minimum. sxi_dcos_minimise - to that minimum. Evaluations are added to those that model holds.
+ * Afterwards work holds columns, residual and normal matrix at the result. */
+void sxi_dcos_approach(sxi_dcos_work *work, const sxi_dcos_trace *trace, sxi_dcos_model *model);
 void sxi_dcos_minimise(sxi_dcos_work *work, const sxi_dcos_trace *trace, sxi_dcos_model *model);
 
 /* sxi_dcos_evaluate - columns, residual and normal matrix at model->theta, without moving; false if

@@ -15,6 +15,8 @@ enum { CREEPING = 25, MOST_EVALUATIONS = 300 };
 /* Converged when the undamped step is shorter than this many standard deviations; that step is then
  * taken. */
 static const double STEP_SIGMA = 1e-6;
+/* Near enough to tell which of several minima is the lowest. */
+static const double APPROACH_SIGMA = 0.1;
 /* ... or than this part of the trace itself: traces without noise end on rounding. */
 static const double STEP_TRACE = 1e-13;
 /* A column that keeps less than this of its length is a combination of the others. */
@@ -343,13 +345,13 @@ static void finish(search *s, const double *step) {
     model->end = SXI_END_CONVERGED;
 }
 
-void sxi_dcos_minimise(sxi_dcos_work *work, const sxi_dcos_trace *trace, sxi_dcos_model *model) {
+static void minimise(sxi_dcos_work *work, const sxi_dcos_trace *trace, double tolerance,
+                     sxi_dcos_model *model) {
     search s = {.work = work,
                 .trace = trace,
                 .model = model,
                 .slopes = sxi_dcos_nonlinear(trace->background, model->modes),
                 .lambda = 1e-3};
-    model->evaluations = 0;
     model->frozen = 0;
     model->end = SXI_END_SINGULAR;
     for (int j = 0; j < s.slopes; j++) {
@@ -363,7 +365,7 @@ void sxi_dcos_minimise(sxi_dcos_work *work, const sxi_dcos_trace *trace, sxi_dco
     for (;;) {
         double step[SXI_DCOS_NONLINEAR] = {0};
         double decrement = look(&s, step);
-        if (decrement >= 0 && (decrement <= STEP_SIGMA * STEP_SIGMA * variance_of(&s) ||
+        if (decrement >= 0 && (decrement <= tolerance * tolerance * variance_of(&s) ||
                                decrement <= STEP_TRACE * STEP_TRACE * trace->yy)) {
             finish(&s, step);
             return;
@@ -374,4 +376,12 @@ void sxi_dcos_minimise(sxi_dcos_work *work, const sxi_dcos_trace *trace, sxi_dco
             return;
         }
     }
+}
+
+void sxi_dcos_approach(sxi_dcos_work *work, const sxi_dcos_trace *trace, sxi_dcos_model *model) {
+    minimise(work, trace, APPROACH_SIGMA, model);
+}
+
+void sxi_dcos_minimise(sxi_dcos_work *work, const sxi_dcos_trace *trace, sxi_dcos_model *model) {
+    minimise(work, trace, STEP_SIGMA, model);
 }

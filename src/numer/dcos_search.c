@@ -149,6 +149,28 @@ static void fit_background(sxi_dcos_work *work, seeker *s) {
     }
 }
 
+/* Near its minimum: may it still win or be as good elsewhere? Not if it is clearly worse, or on its
+ * way to the minimum that is known. */
+static bool contends(const seeker *s, const sxi_dcos_model *near) {
+    const sxi_dcos_model *best = &s->model[near->modes];
+    double ignored;
+    if (!isfinite(best->rss) || near->rss < best->rss) {
+        return true;
+    }
+    return near->rss - best->rss < CHANCE * noise(s, best->rss, best->modes) &&
+           fmax(farthest(near, best, &ignored), farthest(best, near, &ignored)) > OTHER_BASIN;
+}
+
+/* From a start down to its minimum, which is kept; given up on the way if it does not contend. */
+static void try_start(sxi_dcos_work *work, seeker *s, sxi_dcos_model *model) {
+    model->evaluations = 0;
+    sxi_dcos_approach(work, s->trace, model);
+    if (isfinite(model->rss) && contends(s, model)) {
+        sxi_dcos_minimise(work, s->trace, model);
+        keep(s, model);
+    }
+}
+
 static void try_seed(sxi_dcos_work *work, seeker *s, const sxi_dcos_model *from,
                      const sxi_dcos_seed *seed) {
     double rate[3] = {0};
@@ -159,8 +181,7 @@ static void try_seed(sxi_dcos_work *work, seeker *s, const sxi_dcos_model *from,
         model.theta[2 * from->modes] = seed->decay;
         model.theta[2 * from->modes + 1] = seed->frequency;
         model.theta[2 * model.modes] = rate[i]; /* not read without an exponential */
-        sxi_dcos_minimise(work, s->trace, &model);
-        keep(s, &model);
+        try_start(work, s, &model);
     }
 }
 
@@ -314,8 +335,7 @@ static void challenge(sxi_dcos_work *work, seeker *s, int mode,
             sxi_dcos_model model = from;
             model.theta[2 * mode] = seed[c].decay;
             model.theta[2 * mode + 1] = seed[c].frequency;
-            sxi_dcos_minimise(work, s->trace, &model);
-            keep(s, &model);
+            try_start(work, s, &model);
         }
     }
 }
