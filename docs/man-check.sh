@@ -6,10 +6,12 @@ set -eu
 cd "$1"
 # Its warnings are about paragraphs that scdoc leaves empty.
 mandoc -T lint -W error man?/*
-bad=0
-for named in $(cat man?/* | grep -o 'sextant[-a-z0-9.\\]*\\fR([157])' | tr -d '\\' | sed 's/fR//' | sort -u); do
-    section=${named##*\(}
-    page=man${section%)}/${named%\(*}.${section%)}
-    [ -f "$page" ] || { echo "$page is named but not there" && bad=1; }
-done
-[ "$bad" = 0 ]
+sed 's/\\fR(/(/g; s/\\//g' man?/* | grep -oE 'sextant[-a-z0-9.]*\([157]\)' | sort -u | {
+    bad=0
+    while read -r named; do
+        section=${named##*\(}
+        page=man${section%)}/${named%\(*}.${section%)}
+        [ -f "$page" ] || { echo "$page is named but not there" && bad=1; }
+    done
+    exit "$bad"
+}

@@ -18,7 +18,7 @@ typedef struct values {
 
 #define AT(field) offsetof(values, field)
 static const sx_option table[] = {
-    {"output", 'o', SX_OPTION_TEXT, AT(output), -1, "FILE", "the file to write", 0, 0},
+    {"output", 'o', SX_OPTION_TEXT, AT(output), -1, "FILE", "where to write", 0, 0},
     {"off", 0, SX_OPTION_TEXT, AT(off), -1, "FILE", "laser-off file", 0, 0},
     {"json", 0, SX_OPTION_FLAG, AT(json), -1, "", "figures as JSON", 0, 0},
     {"threads", 0, SX_OPTION_INT, AT(threads), -1, "N", "at most N threads", 1, 4096},
@@ -188,7 +188,7 @@ START_TEST(help_says_every_option_once) {
         ck_assert_ptr_nonnull(first);
         ck_assert_ptr_null(strstr(first + 1, name));
     }
-    ck_assert_ptr_nonnull(strstr(text, "  -o, --output FILE       the file to write\n"));
+    ck_assert_ptr_nonnull(strstr(text, "  -o, --output FILE       where to write\n"));
     for (const char *line = text; line; line = strchr(line, '\n')) {
         line += *line == '\n';
         ck_assert_uint_le(strcspn(line, "\n"), 80);
@@ -200,7 +200,7 @@ END_TEST
 START_TEST(man_and_completion_come_from_the_table) {
     char *man = sx_options_man(&command);
     ck_assert(strncmp(man, "sextant-try(1)\n\n# NAME\n\nsextant-try - try things\n", 49) == 0);
-    ck_assert_ptr_nonnull(strstr(man, "\n*-o*, *--output* FILE\n\tthe file to write\n"));
+    ck_assert_ptr_nonnull(strstr(man, "\n*-o*, *--output* FILE\n\twhere to write\n"));
     free(man);
     char *complete = sx_options_complete(&command);
     ck_assert_ptr_nonnull(strstr(complete, "\"sextant try \"*)"));
