@@ -1,6 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# A promise: this works in a clean clone on a bare Debian 12. All else is cmake (CONTRIBUTING.md).
-.PHONY: test
+# Two promises: these work in a clean clone on a bare Debian 12. All else is cmake (CONTRIBUTING.md).
+.PHONY: demo test
+
+demo:
+	@tools/setup.sh build
+	@cmake --preset release
+	@cmake --build --preset release --target sextant_cli
+	@examples/demo.sh
 
 test:
 	@tools/setup.sh test
