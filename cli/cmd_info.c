@@ -37,7 +37,7 @@ static void say_shape(char *text, size_t size, int rank, const int64_t *shape) {
 static void print_value(const sx_info_object *o) {
     enum { SHOWN = 72 };
     const size_t most = is_provenance(o->name) ? strlen(o->value) : SHOWN;
-    for (size_t i = 0; o->value[i] && i < most; i++) {
+    for (size_t i = 0; i < most && o->value[i]; i++) {
         fputs(o->value[i] == '\n' ? ", " : (const char[]){o->value[i], '\0'}, stdout);
     }
     fputs(strlen(o->value) > most ? "..." : "", stdout);
@@ -95,7 +95,7 @@ static json_t *text_of(const char *text) {
     }
     char ascii[4096];
     size_t i = 0;
-    for (; text[i] && i < sizeof ascii - 1; i++) {
+    for (; i < sizeof ascii - 1 && text[i]; i++) {
         ascii[i] = (unsigned char)text[i] < 128 ? text[i] : '?';
     }
     ascii[i] = '\0';

@@ -53,7 +53,7 @@ static sx_status work(const cli_command *command, cli_call *call, const cli_comm
                                 .data = terminal,
                                 .threads = (int)common->threads,
                                 .command = line};
-    call->context = &context;
+    call->context = &context; /* cppcheck-suppress autoVariables // run is over before it is gone */
     const sx_status status = command->run(call, common);
     cli_terminal_close(terminal);
     return status;

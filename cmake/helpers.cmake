@@ -2,8 +2,9 @@
 # The three ways to add something (sextant_part, sextant_test, sextant_bench) and the flags they share.
 
 set(SEXTANT_WARNINGS
-    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wdouble-promotion -Wstrict-prototypes
-    -Wmissing-prototypes -Wundef -Wvla -Wwrite-strings -Wcast-qual -Wformat=2)
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes
+    $<$<C_COMPILER_ID:GNU>:-Wdouble-promotion> # clang also means INFINITY and NAN, which are floats
+    -Wundef -Wvla -Wwrite-strings -Wcast-qual -Wformat=2)
 option(SEXTANT_WERROR "Treat warnings as errors" OFF)
 
 # What a test finds in its environment: foreign data, our fixtures, the command; Check must not fork.
