@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Two promises: these work in a clean clone on a bare Debian 12. All else is cmake (CONTRIBUTING.md).
 .PHONY: demo test
+MAKEFLAGS += --no-print-directory
 
 demo:
 	@tools/setup.sh build

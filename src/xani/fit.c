@@ -339,7 +339,7 @@ static void describe_job(const job *j, sx_xani_fit_summary *summary) {
 sx_status sx_xani_fit(const sx_xani_input *input, const sx_xani_fit_options *options,
                       const char *output, const sx_context *context, sx_xani_fit_summary *summary) {
     sx_status status = SX_OK;
-    sx_xani_fit_summary ignored;
+    sx_xani_fit_summary ignored = {0};
     sx_xani_fit_options settled = options ? *options : (sx_xani_fit_options){0};
     sxi_h5_writer *writer = NULL;
     job j = {.options = &settled, .context = context, .summary = summary ? summary : &ignored};
