@@ -77,7 +77,7 @@ void sxi_sheet_end(sxi_sheet *sheet);
 void sxi_sheet_text(sxi_sheet *sheet, double x, double y, const char *font, const char *text);
 
 /* sxi_scale_fit - the range from the 2nd to the 98th percentile of the finite ones of n values.
- * Even values above zero that span more than a factor 20 become logarithmic. SX_ERR_MEMORY. */
+ * Even values, all above zero, that span more than a factor 20 become logarithmic. SX_ERR_MEMORY. */
 sx_status sxi_scale_fit(sxi_palette palette, int64_t n, const float *value, sxi_scale *scale);
 
 /* sxi_panel_map - a map [rows][columns] of the frame as stored, with its scale; NaN is grey. A

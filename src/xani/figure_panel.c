@@ -167,7 +167,8 @@ sx_status sxi_scale_fit(sxi_palette palette, int64_t n, const float *value, sxi_
         *scale = (sxi_scale){.palette = palette,
                              .low = (double)sorted[cut],
                              .high = (double)sorted[finite - 1 - cut]};
-        scale->log = palette == SXI_EVEN && scale->low > 0 && scale->high > 20 * scale->low;
+        /* Values that have no logarithm would be left grey, as if they were missing. */
+        scale->log = palette == SXI_EVEN && sorted[0] > 0 && scale->high > 20 * scale->low;
         widen(scale);
     }
     free(sorted);

@@ -430,8 +430,32 @@ START_TEST(values_are_written_with_their_errors) {
 }
 END_TEST
 
-SX_TEST_MAIN("figure", values_are_written_with_their_errors, maps_lie_beside_the_picture,
-             script_draws_again, odd_shapes_are_drawn, trace_comes_from_what_was_fitted,
-             residuals_are_those_of_the_fit, cube_that_does_not_fit_is_refused_or_left_out,
-             a_single_trace_is_a_panel, cubes_are_drawn, bad_requests_leave_nothing,
-             existing_files_are_kept, gnuplot_is_asked_for)
+START_TEST(scales_follow_percentiles) {
+    float value[205];
+    for (int i = 0; i < 205; i++) {
+        value[i] = i < 101 ? (float)(100 - i) : i < 203 ? NAN : INFINITY;
+    }
+    sxi_scale scale;
+    ck_ok(sxi_scale_fit(SXI_EVEN, 205, value, &scale));
+    ck_assert(!scale.empty && !scale.log && scale.low == 2 && scale.high == 98);
+    ck_ok(sxi_scale_fit(SXI_DIVERGING, 205, value, &scale));
+    ck_assert(scale.low == -98 && scale.high == 98);
+    ck_ok(sxi_scale_fit(SXI_CYCLIC, 205, value, &scale));
+    ck_near(scale.high, PI, 1e-15, 0);
+    value[100] = 98; /* now nothing lies at zero, and the 2nd percentile is 3 */
+    ck_ok(sxi_scale_fit(SXI_EVEN, 205, value, &scale));
+    ck_assert(scale.log && scale.low == 3 && scale.high == 98);
+    ck_ok(sxi_scale_fit(SXI_EVEN, 100, value + 105, &scale));
+    ck_assert(scale.empty && scale.low < scale.high);
+    static const float same[] = {5, 5, 5};
+    ck_ok(sxi_scale_fit(SXI_EVEN, 3, same, &scale));
+    ck_assert(scale.low < 5 && scale.high > 5);
+}
+END_TEST
+
+SX_TEST_MAIN("figure", scales_follow_percentiles, values_are_written_with_their_errors,
+             maps_lie_beside_the_picture, script_draws_again, odd_shapes_are_drawn,
+             trace_comes_from_what_was_fitted, residuals_are_those_of_the_fit,
+             cube_that_does_not_fit_is_refused_or_left_out, a_single_trace_is_a_panel,
+             cubes_are_drawn, bad_requests_leave_nothing, existing_files_are_kept,
+             gnuplot_is_asked_for)
