@@ -9,8 +9,8 @@
 #include "base/fail.h"
 
 /* The picture, in its pixels: three columns of maps, beneath them the trace and its numbers. */
-static const double WIDTH = 1600, COLUMN = 500, LEFT = 85, TOP = 90, SIDE = 335, FLAT = 170;
-static const double ROW_GAP = 100, TRACE = 380, TRACE_WIDTH = 1010, BOTTOM = 90;
+static const double WIDTH = 1600, COLUMN = 500, LEFT = 85, TOP = 90, SIDE = 330, FLAT = 170;
+static const double ROW_GAP = 100, TRACE = 380, TRACE_WIDTH = 990, BOTTOM = 90;
 
 static sx_status choose_pixel(const sxi_fit_file *fit, const sx_xani_figure_options *options,
                               int64_t *pixel) {
@@ -89,21 +89,33 @@ static sx_status draw_trace(sxi_sheet *sheet, const sxi_fit_file *fit, int64_t p
                            trace->has_fit ? "" : words, trace);
 }
 
+/* What a pixel of the maps is, where it is not one of the frame. */
+static void bin_words(const sxi_fit_file *fit, char *words, size_t size) {
+    const int64_t *bin = fit->bin, *roi = fit->roi;
+    words[0] = '\0';
+    if (bin[0] * bin[1] > 1 || roi[0] > 0 || roi[2] > 0) {
+        snprintf(words, size,
+                 "A pixel is %lld x %lld of the frame, from row %lld and column %lld on. ",
+                 (long long)bin[0], (long long)bin[1], (long long)roi[0], (long long)roi[2]);
+    }
+}
+
 /* What has to be known to read the picture. */
 static void draw_note(sxi_sheet *sheet, const sxi_fit_file *fit, bool maps, bool numbers) {
-    bool flat = fit->rows > 1 && fit->width > 1;
-    char thinned[96] = "", note[512];
+    bool flat = maps && fit->rows > 1 && fit->width > 1;
+    char thinned[96] = "", bins[160], note[640];
     if (sheet->step > 1) {
         snprintf(thinned, sizeof thinned, "In each direction one pixel in %lld is drawn. ",
                  (long long)sheet->step);
     }
-    snprintf(note, sizeof note, "%s%s%s%s%s", maps && flat ? "Row 0 is on top" : "",
-             maps && flat ? fit->rank == 3 ? ", segments one below the other. " : ". " : "",
-             maps && flat
-                 ? "Grey: not in state ok, or no mode. Colours run from the 2nd to the 98th "
-                   "percentile. "
-                 : "",
-             thinned, numbers ? "1.842(7): the error, one sigma, counts in last digits." : "");
+    bin_words(fit, bins, sizeof bins);
+    snprintf(note, sizeof note, "%s%s%s%s%s%s", flat ? "Row 0 is on top" : "",
+             flat ? fit->rank == 3 ? ", segments one below the other. " : ". " : "",
+             flat ? "Grey: not in state ok, or no mode. Colours run from the 2nd to the 98th "
+                    "percentile. "
+                  : "",
+             thinned, bins,
+             numbers ? "1.842(7): the error, one sigma, counts in last digits." : "");
     sxi_sheet_text(sheet, 24, sheet->height - 18, "sans,10", note);
 }
 

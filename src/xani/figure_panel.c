@@ -115,9 +115,12 @@ void sxi_panel_axes(sxi_sheet *sheet, sxi_box box, const char *title, const char
     write_string(script, title);
     fputs(" offset 0,-0.4 font 'sans,13'\nset xlabel ", script);
     write_string(script, xlabel);
-    fputs(" offset 0,0.4\nset ylabel ", script);
+    /* A label of gnuplot's own moves left with the width of the tick labels, off the picture. */
+    fputs(" offset 0,0.4\nset label ", script);
     write_string(script, ylabel);
-    fputs("\nset autoscale; unset logscale; unset key; unset grid; unset colorbox; set format; "
+    fprintf(script, " at screen %.5f,%.5f center rotate by 90\n", across(sheet, box.x - 60),
+            up(sheet, box.y + box.height / 2));
+    fputs("set autoscale; unset logscale; unset key; unset grid; unset colorbox; set format; "
           "set xtics auto nomirror; set ytics auto nomirror; set cbtics auto\n",
           script);
 }
@@ -293,6 +296,7 @@ static void write_scale(sxi_sheet *sheet, sxi_box box, const sxi_scale *scale) {
     if (scale->palette == SXI_CYCLIC) {
         fprintf(script, "set %stics ('−π' -pi, '−π/2' -pi/2, '0' 0, 'π/2' pi/2, 'π' pi)\n", axis);
     }
+    fputs("set format cb '%g'\n", script);
     if (is_line(sheet)) {
         /* Points are not clipped to percentiles: there is room for all of them. */
         if (scale->palette == SXI_CYCLIC) {

@@ -83,8 +83,8 @@ out:
     return status;
 }
 
-static sx_status read_trace(const sxi_fit_file *fit, const sx_xani_input *input, int64_t pixel,
-                            const sx_context *context, sxi_pixel_trace *out) {
+static sx_status read_trace(const sxi_fit_file *fit, const sx_xani_input *input, bool named,
+                            int64_t pixel, const sx_context *context, sxi_pixel_trace *out) {
     sx_status status = SX_OK;
     sxi_source *source = NULL;
     sxi_fit_frame frame;
@@ -92,7 +92,9 @@ static sx_status read_trace(const sxi_fit_file *fit, const sx_xani_input *input,
     SXI_GO(sxi_source_open(input, context, &source));
     const sxi_source_info *info = sxi_source_describe(source);
     size_t nt = (size_t)info->nt;
-    if (fit->layout[0] && strcmp(info->layout, fit->layout) != 0) {
+    /* The fit does not say all that its input was described with, so the file may be read otherwise
+     * now. Whoever names a file knows that it holds what was fitted. */
+    if (!named && fit->layout[0] && strcmp(info->layout, fit->layout) != 0) {
         status = SXI_FAIL(SX_ERR_FORMAT, "%s is taken for %s, but what was fitted was %s",
                           input->cube, info->layout, fit->layout);
         goto out;
@@ -132,7 +134,7 @@ sx_status sxi_pixel_load(const sxi_fit_file *fit, const char *cube, int64_t pixe
     if (pixel < 0 || !input.cube[0]) {
         return SX_OK;
     }
-    sx_status status = read_trace(fit, &input, pixel, context, out);
+    sx_status status = read_trace(fit, &input, cube != NULL, pixel, context, out);
     if (status != SX_OK && !cube) {
         sx_log(context, SX_LOG_INFO, "only maps are drawn, give what was fitted with --cube: %s",
                sx_error_message());

@@ -310,6 +310,26 @@ START_TEST(cube_that_does_not_fit_is_refused_or_left_out) {
 }
 END_TEST
 
+/* A fit of datasets does not say which: with the cube named the trace is drawn, else it is not. */
+START_TEST(datasets_need_the_cube_named) {
+    sx_folder_empty();
+    write_run(sx_folder("run.h5"), 5, 7);
+    char signal[300], delay[300];
+    snprintf(signal, sizeof signal, "%s:/cube/signal", sx_folder("run.h5"));
+    snprintf(delay, sizeof delay, "%s:/cube/delay", sx_folder("run.h5"));
+    const sx_xani_input input = {.signal = signal, .delay = delay};
+    sx_xani_fit_summary summary;
+    ck_ok(sx_xani_fit(&input, NULL, sx_folder("fit.h5"), NULL, &summary));
+    ck_ok(sx_xani_figure(sx_folder("fit.h5"), NULL, sx_folder("maps.png"), &LISTENING));
+    ck_assert_msg(strstr(said, "--cube") && strstr(said, "is taken for"), "said '%s'", said);
+    ck_assert(!there("maps.trace.dat"));
+    const sx_xani_figure_options named = {
+        .cube = sx_folder("run.h5"), .has_pixel = true, .pixel = {1, 1}};
+    ck_ok(sx_xani_figure(sx_folder("fit.h5"), &named, sx_folder("fig.png"), NULL));
+    ck_assert(there("fig.trace.dat"));
+}
+END_TEST
+
 START_TEST(a_single_trace_is_a_panel) {
     sx_folder_empty();
     static const maps one = {.rank = 1, .shape = {1}, .modes = 1};
@@ -456,6 +476,6 @@ END_TEST
 SX_TEST_MAIN("figure", scales_follow_percentiles, values_are_written_with_their_errors,
              maps_lie_beside_the_picture, script_draws_again, odd_shapes_are_drawn,
              trace_comes_from_what_was_fitted, residuals_are_those_of_the_fit,
-             cube_that_does_not_fit_is_refused_or_left_out, a_single_trace_is_a_panel,
-             cubes_are_drawn, bad_requests_leave_nothing, existing_files_are_kept,
-             gnuplot_is_asked_for)
+             cube_that_does_not_fit_is_refused_or_left_out, datasets_need_the_cube_named,
+             a_single_trace_is_a_panel, cubes_are_drawn, bad_requests_leave_nothing,
+             existing_files_are_kept, gnuplot_is_asked_for)

@@ -26,7 +26,7 @@ void sxi_figure_value(double value, double error, char *text, size_t size) {
     int place = (int)floor(log10(error));
     int decimals = (error / pow(10, place) < 1.95 ? 1 : 0) - place;
     double largest = fmax(fabs(value), error);
-    if (decimals >= 0 && largest >= 1e-3) {
+    if (decimals >= 0 && largest >= 1e-4) {
         snprintf(text, size, "%.*f(%.0f)", decimals, value, error * pow(10, decimals));
         return;
     }
@@ -40,8 +40,9 @@ static double unit_of(const sxi_trace *trace) { return trace->relative ? 100 : 1
 
 /* Four entries of a table, in columns: characters of two bytes defeat padding with blanks. */
 static void table_row(sxi_sheet *sheet, double x, double y, const char *const entries[4]) {
+    static const double columns[4] = {0, 132, 248, 372};
     for (int i = 0; i < 4; i++) {
-        sxi_sheet_text(sheet, x + 105 * i, y, "monospace,11", entries[i]);
+        sxi_sheet_text(sheet, x + columns[i], y, "monospace,11", entries[i]);
     }
 }
 
