@@ -48,8 +48,8 @@ const cli_command cli_doctor = {
     .name = "doctor",
     .group = "",
     .help = {"sextant doctor", "say what this machine offers and what is missing", "[options]",
-             "Each line names a thing, its state (ok; none: not there, not needed; poor; missing)\n"
-             "and what was found. A line below gives the remedy where there is one.",
+             "Each line names a thing, its state (ok; none: not there, not needed; poor;\n"
+             "missing) and what was found. A line below gives the remedy, if there is one.",
              options},
     .bytes = sizeof(values),
     .defaults = &defaults,

@@ -145,8 +145,8 @@ const cli_command cli_info = {
     .name = "info",
     .help =
         {"sextant info", "say what lies in an HDF5 file and how it came to be", "FILE [options]",
-         "One line for each dataset: name, type, shape, chunks and filters, unit; its sentence\n"
-         "below. Links to other places are named, not followed.",
+         "One line for each dataset: name, type, shape, chunks and filters, value, unit;\n"
+         "its sentence below. Links to other places are named, not followed.",
          options},
     .bytes = sizeof(values),
     .defaults = &defaults,

@@ -171,8 +171,8 @@ const cli_command cli_xani_fit = {
     .name = "fit",
     .help = {"sextant xani fit", "fit damped cosines to every pixel of a pump-probe cube",
              "[CUBE | --signal FILE:/path --delay FILE:/path] -o fit.h5 [options]",
-             "CUBE is a cube of sextant, a cube of LCLS1 (with --off) or LCLS2, a cropped cube,\n"
-             "or a CSV with one trace (t, y, sigma). FILE:/path names a dataset of an HDF5 file.\n"
+             "CUBE is a cube of sextant, of LCLS1 (with --off) or LCLS2, a cropped cube, or a\n"
+             "CSV with one trace (t, y, sigma). FILE:/path names a dataset of an HDF5 file.\n"
              "The model is y(t) = background + sum of A exp(-g t') cos(2 pi f t' + p), where\n"
              "t' = t - t0. Delays are in ps, frequencies in THz, decays in 1/ps.",
              options},

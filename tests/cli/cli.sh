@@ -39,8 +39,8 @@ usage() { expect 2 err "$@"; one_sentence; }
 failed() { expect 1 err "$@"; one_sentence; }
 
 json() {
-    if command -v python3 >/dev/null; then
-        python3 -m json.tool <out >/dev/null || fail "not JSON: $(cat out)"
+    if [ -x /usr/bin/python3 ]; then
+        /usr/bin/python3 -m json.tool <out >/dev/null || fail "not JSON: $(cat out)"
         [ "$(wc -l <out)" = 1 ] || fail "JSON of more than one line"
     fi
 }
@@ -67,6 +67,8 @@ while read -ra command; do
     for option in --threads --json --overwrite --quiet --help; do
         "$sextant" "${command[@]}" --help | grep -q -- "$option" || fail "$name has no $option"
     done
+    wide=$("$sextant" "${command[@]}" --help | grep -v '^usage: ' | grep -E '.{81}')
+    [ -z "$wide" ] || fail "$name --help has lines wider than 80: $wide"
     usage "$name: unknown option --jsno, did you mean --json?" "${command[@]}" --jsno
     usage "$name: --threads needs a value" "${command[@]}" --threads
     usage "$name: --threads N: '5.4x' is not a whole number" "${command[@]}" --threads 5.4x
@@ -158,6 +160,18 @@ expect 0 out 'sextant xani fit cube.h5 -o fit.h5 --overwrite --modes 1 --bin 2x2
     cd / && "$sextant" xani fit "$here/cube.h5" -o "$here/with blank.h5" -q >/dev/null &&
         "$sextant" info "$here/with blank.h5" | grep -q "'$here/with blank.h5'"
 ) || fail 'a blank in a name is not quoted in the command line'
+
+# xani figure
+usage 'sextant xani figure: an argument is missing' xani figure -o fit.png
+usage 'sextant xani figure: -o FILE is missing' xani figure fit.h5
+usage "--pixel y,x: '3' is not a pixel" xani figure fit.h5 -o fit.png --pixel 3
+failed 'nowhere.h5: no such file' xani figure nowhere.h5 -o fit.png -q
+[ ! -e fit.png ] || fail 'a failed figure left fit.png'
+if command -v gnuplot >/dev/null; then
+    expect 0 out 'wrote fit.png' xani figure fit.h5 -o fit.png -q
+    [ "$(head -c 4 fit.png | tail -c 3)" = PNG ] || fail 'fit.png is no PNG'
+    failed 'exists and is kept' xani figure fit.h5 -o fit.png -q
+fi
 
 # Ctrl-C in the midst of a fit, which begins with a remark: one sentence, no file.
 "$sextant" xani simulate --shape 64x64 -o large.h5 -q >/dev/null
