@@ -36,9 +36,12 @@ static sx_status run(cli_call *call, const void *data) {
     if (v->common.json) {
         json_t *findings = json_array();
         const sx_status status = sx_doctor_run(add_json, findings);
-        json_t *object = json_pack("{s:s, s:s, s:o}", "version", sx_version(), "commit",
-                                   sx_commit(), "findings", findings);
-        return status == SX_OK ? cli_print_json(object) : status;
+        if (status != SX_OK) {
+            json_decref(findings);
+            return status;
+        }
+        return cli_print_json(json_pack("{s:s, s:s, s:o}", "version", sx_version(), "commit",
+                                        sx_commit(), "findings", findings));
     }
     printf("%-14s %-8s %s (%s)\n", "sextant", "ok", sx_version(), sx_commit());
     return sx_doctor_run(print_line, NULL);

@@ -143,11 +143,11 @@ static sx_status run(cli_call *call, const void *data) {
 const cli_command cli_info = {
     .group = "",
     .name = "info",
-    .help =
-        {"sextant info", "say what lies in an HDF5 file and how it came to be", "FILE [options]",
-         "One line for each dataset: name, type, shape, chunks and filters, value, unit;\n"
-         "its sentence below. Links to other places are named, not followed.",
-         options},
+    .help = {"sextant info", "say what lies in an HDF5 file and how it came to be",
+             "FILE [options]",
+             "One line for each dataset: name, type, shape, chunks and filters, value, unit;\n"
+             "its sentence below. Links to other places are named, not followed.",
+             options},
     .bytes = sizeof(values),
     .defaults = &defaults,
     .least = 1,
