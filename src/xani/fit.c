@@ -15,7 +15,7 @@
 /* A band of a cube that can be read row by row is small, so that memory stays flat; stored chunks
  * are never read twice where they fit into memory. */
 static const int64_t BAND_BYTES = 64LL << 20;
-static const int64_t TILE_ROWS = 4, TILE_COLUMNS = 32;
+static const int64_t TILE_ROWS = 4, TILE_COLUMNS = 16;
 
 typedef struct job {
     const sx_xani_fit_options *options;
