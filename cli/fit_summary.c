@@ -29,7 +29,8 @@ static void print_value(const char *name, double value, double error, const char
 }
 
 /* One trace: its numbers say more than counts. */
-static void print_single(const sx_dcos_fit *fit) {
+static void print_single(const sx_xani_fit_summary *s) {
+    const sx_dcos_fit *fit = &s->single;
     for (int k = 0; k < fit->modes; k++) {
         const sx_dcos_mode *m = &fit->mode[k];
         printf("mode %d\n", k);
@@ -47,7 +48,8 @@ static void print_single(const sx_dcos_fit *fit) {
         print_value("amplitude", fit->background_amplitude, fit->background_amplitude_error, "");
         print_value("time", fit->background_time, fit->background_time_error, "ps");
     }
-    printf("chi2 %.10g per degree of freedom, %d samples\n", fit->chi2, (int)fit->used);
+    printf("%s %.10g per degree of freedom, %d samples\n", s->has_sigma ? "chi2" : "sum of squares",
+           fit->chi2, (int)fit->used);
 }
 
 static json_t *json_value(double value, double error) {
@@ -73,7 +75,8 @@ static json_t *json_single(const sx_dcos_fit *fit) {
 sx_status cli_fit_summary_print(const sx_xani_fit_summary *s, const char *input,
                                 const char *output) {
     printf("%s: %s, %s sigma\n", input, s->layout, s->has_sigma ? "with" : "without");
-    printf("%" PRId64 " pixels, %" PRId64 " delays", s->pixels, s->delays);
+    printf("%" PRId64 " pixel%s, %" PRId64 " delays", s->pixels, s->pixels == 1 ? "" : "s",
+           s->delays);
     if (s->delays_left_out > 0) {
         printf(", %" PRId64 " of them before the start left out", s->delays_left_out);
     }
@@ -88,8 +91,11 @@ sx_status cli_fit_summary_print(const sx_xani_fit_summary *s, const char *input,
     for (int k = 0; k <= SX_DCOS_MAX_MODES; k++) {
         printf(" %d: %" PRId64 "%s", k, s->modes[k], k < SX_DCOS_MAX_MODES ? "," : "\n");
     }
+    if (s->has_sigma) {
+        printf("mean chi2 of pixels in state ok: %.3g per degree of freedom\n", s->chi2_mean);
+    }
     if (s->pixels == 1) {
-        print_single(&s->single);
+        print_single(s);
     }
     printf("%.3g s (read %.3g, fit %.3g, write %.3g), %.3g pixels/s\n", total_seconds(s),
            s->seconds_read, s->seconds_fit, s->seconds_write, rate(s));
@@ -109,14 +115,14 @@ sx_status cli_fit_summary_json(const sx_xani_fit_summary *s, const char *input,
         json_array_append_new(modes, json_integer(s->modes[k]));
     }
     json_t *summary = json_pack(
-        "{s:s, s:s, s:s, s:b, s:I, s:I, s:I, s:o, s:o, s:[o,o], s:{s:o, s:o, s:o}, s:o, s:I}",
+        "{s:s, s:s, s:s, s:b, s:I, s:I, s:I, s:o, s:o, s:o, s:[o,o], s:{s:o, s:o, s:o}, s:o, s:I}",
         "input", input, "output", output, "layout", s->layout, "has_sigma", s->has_sigma, "pixels",
         (json_int_t)s->pixels, "delays", (json_int_t)s->delays, "delays_left_out",
-        (json_int_t)s->delays_left_out, "states", states, "modes", modes, "frequency_window_thz",
-        cli_json_real(s->frequency_lowest), cli_json_real(s->frequency_highest), "seconds", "read",
-        cli_json_real(s->seconds_read), "fit", cli_json_real(s->seconds_fit), "write",
-        cli_json_real(s->seconds_write), "pixels_per_second", cli_json_real(rate(s)),
-        "peak_memory_bytes", peak_memory());
+        (json_int_t)s->delays_left_out, "states", states, "modes", modes, "chi2_mean",
+        cli_json_real(s->chi2_mean), "frequency_window_thz", cli_json_real(s->frequency_lowest),
+        cli_json_real(s->frequency_highest), "seconds", "read", cli_json_real(s->seconds_read),
+        "fit", cli_json_real(s->seconds_fit), "write", cli_json_real(s->seconds_write),
+        "pixels_per_second", cli_json_real(rate(s)), "peak_memory_bytes", peak_memory());
     if (summary && s->pixels == 1) {
         json_object_set_new(summary, "fit", json_single(&s->single));
     }

@@ -47,6 +47,7 @@ typedef struct sx_xani_fit_summary {
     double seconds_read, seconds_fit, seconds_write;
     double frequency_lowest, frequency_highest; /* THz, searched */
     char layout[64];                            /* what the input was taken for */
+    double chi2_mean;                           /* of pixels in state ok, NaN without */
     bool has_sigma;
     sx_dcos_fit single; /* the fit itself where there is only one pixel */
 } sx_xani_fit_summary;

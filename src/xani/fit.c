@@ -27,6 +27,8 @@ typedef struct job {
     sxi_fit_output output;
     sx_xani_fit_summary *summary;
     int64_t pixels_done;
+    double chi2_sum; /* of ok pixels */
+    int64_t far;     /* ok pixels whose offset no relative change would have */
 } job;
 
 /* Why a team of threads stops: the first failure, carried from the worker to the caller, or a wish.
@@ -214,14 +216,44 @@ static sx_status band_fit(job *j, sxi_fit_band *band) {
 }
 
 static void summarise(job *j, const sxi_fit_band *band) {
-    if (j->summary->pixels == 1) {
-        j->summary->single = band->fit[0];
+    sx_xani_fit_summary *summary = j->summary;
+    if (summary->pixels == 1) {
+        summary->single = band->fit[0];
     }
     for (int64_t i = 0; i < band->rows * j->frame.columns; i++) {
-        j->summary->state[band->fit[i].state]++;
-        if (band->fit[i].state == SX_DCOS_OK) {
-            j->summary->modes[band->fit[i].modes]++;
+        const sx_dcos_fit *fit = &band->fit[i];
+        summary->state[fit->state]++;
+        if (fit->state == SX_DCOS_OK) {
+            summary->modes[fit->modes]++;
+            j->chi2_sum += fit->chi2;
+            j->far += fabs(fit->offset) > 0.5;
         }
+    }
+}
+
+/* What looks like a wrong input though every pixel is as good as it says. */
+static void remark(job *j) {
+    sx_xani_fit_summary *summary = j->summary;
+    int64_t ok = summary->state[SX_DCOS_OK], masked = summary->state[SX_DCOS_MASKED];
+    summary->chi2_mean = ok > 0 ? j->chi2_sum / (double)ok : (double)NAN;
+    if (2 * masked > summary->pixels) {
+        sx_log(j->context, SX_LOG_WARNING,
+               "%lld of %lld pixels have no usable sample; in a mask 0 is good, and sigma must be "
+               "above 0",
+               (long long)masked, (long long)summary->pixels);
+    }
+    if (summary->has_sigma && summary->chi2_mean < 0.5) {
+        sx_log(
+            j->context, SX_LOG_WARNING,
+            "mean chi2 of ok pixels is %.3g: sigma is about %.1f times too large, and so are the "
+            "errors",
+            summary->chi2_mean, 1 / sqrt(summary->chi2_mean));
+    }
+    if (2 * j->far > ok && summary->pixels > 1) {
+        sx_log(j->context, SX_LOG_WARNING,
+               "the signal lies more than 0.5 from 0 in %lld of %lld ok pixels; on / off - 1 was "
+               "expected, other signals give amplitudes in their own units",
+               (long long)j->far, (long long)ok);
     }
 }
 
@@ -327,13 +359,7 @@ static void describe_job(const job *j, sx_xani_fit_summary *summary) {
     summary->pixels = j->frame.segments * j->frame.rows * j->frame.columns;
     snprintf(summary->layout, sizeof summary->layout, "%s", j->info->layout);
     sx_dcos_plan_window(j->plan, &summary->frequency_lowest, &summary->frequency_highest);
-    sx_log(j->context, SX_LOG_INFO, "input is a %s, %lld delays, frame of %lld x %lld",
-           j->info->layout, (long long)j->info->nt, (long long)j->info->rows,
-           (long long)j->info->width);
-    if (summary->delays_left_out > 0) {
-        sx_log(j->context, SX_LOG_INFO, "%lld of %lld delays lie before the start and are left out",
-               (long long)summary->delays_left_out, (long long)j->info->nt);
-    }
+    sx_log(j->context, SX_LOG_INFO, "input: %s", j->info->layout);
 }
 
 sx_status sx_xani_fit(const sx_xani_input *input, const sx_xani_fit_options *options,
@@ -360,6 +386,7 @@ sx_status sx_xani_fit(const sx_xani_input *input, const sx_xani_fit_options *opt
     SXI_GO(sxi_h5_create(output, settled.overwrite, &writer));
     SXI_GO(sxi_fit_output_create(&j.output, j.plan, writer));
     SXI_GO(fit_bands(&j, writer));
+    remark(&j);
     if (strncmp(j.info->layout, "sextant cube", 12) == 0) {
         SXI_GO(pass_on(j.info, writer));
     }
