@@ -6,7 +6,7 @@ MAKEFLAGS += --no-print-directory
 demo:
 	@tools/setup.sh build
 	@cmake --preset release
-	@cmake --build --preset release --target sextant_cli
+	@cmake --build --preset release --target product
 	@examples/demo.sh
 
 test:

@@ -25,3 +25,9 @@ set(completion ${PROJECT_BINARY_DIR}/completion.bash)
 add_custom_command(OUTPUT ${completion} DEPENDS sextant_cli COMMAND sextant_cli --completion > ${completion})
 add_custom_target(completion ALL DEPENDS ${completion})
 install(FILES ${completion} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME sextant)
+
+# All that is installed and nothing that only tests need.
+add_custom_target(product DEPENDS sextant_cli completion)
+if(TARGET man)
+  add_dependencies(product man)
+endif()
