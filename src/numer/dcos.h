@@ -45,7 +45,8 @@ typedef struct sxi_dcos_trace {
     double *y; /* [padded] s (y - shift) / scale */
     double *one; /* [padded] s divided by its norm: the constant column, orthonormal */
     double one_norm;
-    double yy; /* sum of y^2 */
+    double bank_most; /* the bank takes no s above this; infinite: no bound */
+    double yy;        /* sum of y^2 */
     double shift, scale;
     double weight; /* weight of a sample = (weight s)^2 in the units of 1 / sigma^2 */
 } sxi_dcos_trace;

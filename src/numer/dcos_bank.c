@@ -163,11 +163,13 @@ static void block_fill(const sxi_dcos_bank *bank, int count, const sxi_dcos_trac
         const double *s = traces[l]->s;
         double total = 0;
         for (int64_t i = 0; i < n; i++) {
-            float w = (float)(s[i] * s[i]);
-            b->signal[i * WIDTH + l] = (float)(s[i] * residual[l][i]);
+            double bounded = fmin(s[i], traces[l]->bank_most);
+            double part = s[i] > 0 ? bounded / s[i] : 0;
+            float w = (float)(bounded * bounded);
+            b->signal[i * WIDTH + l] = (float)(bounded * (part * residual[l][i]));
             b->weight[i * WIDTH + l] = w;
             b->common = b->common && w == 1.0F;
-            total += s[i] * s[i];
+            total += bounded * bounded;
         }
         b->total[l] = centred ? (float)total : INFINITY;
     }

@@ -40,22 +40,55 @@ static double inverse_sigma(const double *sigma, const double *weight, int64_t i
     return 1;
 }
 
+static int compare(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Bounds what few samples with tiny errors do to all others: a sample this many times as precise as
+ * the median pins the curve already, more of it only costs digits. The bank computes in float, for
+ * it the bound is lower. Scratch: trace->one. */
+static void bound_weights(const sxi_dcos_grid *grid, double least, double *largest,
+                          sxi_dcos_trace *trace) {
+    const double pins = 1e4, pins_start = 30;
+    int64_t used = 0;
+    trace->bank_most = (double)INFINITY;
+    if (!(*largest > pins_start * least)) {
+        return;
+    }
+    for (int64_t i = 0; i < grid->n; i++) {
+        if (trace->s[i] > 0) {
+            trace->one[used++] = trace->s[i];
+        }
+    }
+    qsort(trace->one, (size_t)used, sizeof *trace->one, compare);
+    const double median = trace->one[used / 2], most = pins * median;
+    trace->bank_most = *largest > pins_start * median ? pins_start * median : (double)INFINITY;
+    for (int64_t i = 0; i < grid->n; i++) {
+        trace->s[i] = fmin(trace->s[i], most);
+    }
+    *largest = fmin(*largest, most);
+}
+
 /* Weights with mean square 1 over the used samples. Divided by the largest first: squares neither
  * over- nor underflow. */
 static void load_weights(const sxi_dcos_grid *grid, const double *y, const double *sigma,
                          const double *weight, sxi_dcos_trace *trace) {
-    double largest = 0, square = 0;
+    double largest = 0, least = (double)INFINITY, square = 0;
     memset(trace->s, 0, (size_t)grid->padded * sizeof(double));
     trace->used = 0;
     for (int64_t i = 0; i < grid->n; i++) {
         trace->s[i] = isfinite(y[i]) ? inverse_sigma(sigma, weight, i) : 0;
         trace->used += trace->s[i] > 0;
         largest = fmax(largest, trace->s[i]);
+        least = trace->s[i] > 0 ? fmin(least, trace->s[i]) : least;
     }
     if (!(sigma || weight) || !trace->used) {
         trace->weight = 1;
+        trace->bank_most = (double)INFINITY;
         return;
     }
+    bound_weights(grid, least, &largest, trace);
     for (int64_t i = 0; i < grid->n; i++) {
         double part = trace->s[i] / largest;
         square += part * part;
@@ -64,6 +97,7 @@ static void load_weights(const sxi_dcos_grid *grid, const double *y, const doubl
     for (int64_t i = 0; i < grid->n; i++) {
         trace->s[i] /= trace->weight;
     }
+    trace->bank_most /= trace->weight;
 }
 
 /* The trace about its weighted mean, in units of its largest deviation. False: all samples are

@@ -9,7 +9,7 @@
 #include "kern/kern.h"
 #include "numer/dcos.h"
 
-enum { MOST_DELAYS = 1 << 20 };
+enum { MOST_DELAYS = 1 << 20, MOST_CYCLES = 1 << 16 };
 
 const char *sx_dcos_state_word(int state) {
     switch (state) {
@@ -109,6 +109,26 @@ static double unevenness(int64_t n, const double *x) {
     return worst;
 }
 
+/* The search visits every frequency between 0.5 / span and 0.5 / step: one delay far from all others
+ * makes that endless. Even delays have n / 2 of them. */
+static sx_status check_window(const sxi_dcos_grid *grid, double step) {
+    const double cycles = 0.5 / step;
+    if (!isfinite(grid->span) || !isfinite(0.5 / grid->span)) {
+        return SXI_FAIL(SX_ERR_RANGE,
+                        "the delays, %g to %g, are too close or too far apart for frequencies in "
+                        "numbers: scale them",
+                        grid->t_first, grid->t_first + grid->span);
+    }
+    if (!(cycles <= fmax((double)grid->n, MOST_CYCLES))) {
+        return SXI_FAIL(SX_ERR_RANGE,
+                        "the delays span %g, %.3g times their median spacing, at most %g times can "
+                        "be searched: is one of them, %g to %g, far from the others?",
+                        grid->span, 2 * cycles, 2 * fmax((double)grid->n, MOST_CYCLES),
+                        grid->t_first, grid->t_first + grid->span);
+    }
+    return SX_OK;
+}
+
 static sx_status make_grid(int64_t nt, const double *t, double t_start, sxi_dcos_grid *grid) {
     double slack =
         1e-9 * (t[nt - 1] - t[0]); /* a start on a delay means that delay, rounding or not */
@@ -140,6 +160,7 @@ static sx_status make_grid(int64_t nt, const double *t, double t_start, sxi_dcos
         grid->x[i] = grid->dx > 0 ? (double)i * grid->dx : 1;
     }
     SXI_TRY(median_step(grid->n, grid->x, &step));
+    SXI_TRY(check_window(grid, step));
     grid->frequency_least = 0.5;
     grid->frequency_most = fmax(0.5, 0.5 / step);
     /* At Nyquist the sine is rounding, and its amplitude anything. */

@@ -178,6 +178,33 @@ static void put_background(const covariance *cov, const sxi_dcos_trace *trace,
     }
 }
 
+/* Far before the first sample an exponential outgrows numbers: what overflowed is not determined.
+ * Returns whether anything was. */
+static bool drop_overflow(sx_dcos_fit *fit) {
+    const double nan = (double)NAN;
+    bool dropped = false;
+    for (int k = 0; k < fit->modes; k++) {
+        sx_dcos_mode *mode = &fit->mode[k];
+        if (!isfinite(mode->amplitude)) {
+            mode->amplitude = mode->amplitude_error = nan;
+            dropped = true;
+        }
+        if (!isfinite(mode->phase)) {
+            mode->phase = mode->phase_error = nan;
+            dropped = true;
+        }
+    }
+    if (isinf(fit->background_amplitude)) {
+        fit->background_amplitude = fit->background_amplitude_error = nan;
+        dropped = true;
+    }
+    if (!isfinite(fit->offset)) {
+        fit->offset = fit->offset_error = nan;
+        dropped = true;
+    }
+    return dropped;
+}
+
 static void sort_modes(sx_dcos_fit *fit) {
     for (int i = 1; i < fit->modes; i++) {
         for (int k = i; k > 0 && fit->mode[k].frequency < fit->mode[k - 1].frequency; k--) {
@@ -250,6 +277,7 @@ sx_dcos_state sxi_dcos_result(const sxi_dcos_work *work, const sxi_dcos_trace *t
         put_mode(&cov, trace, model, k, ahead, variance, &fit->mode[k]);
     }
     sort_modes(fit);
+    known = !drop_overflow(fit) && known;
     return model->end == SXI_END_NOT_CONVERGED        ? SX_DCOS_NOT_CONVERGED
            : !known || model->end == SXI_END_SINGULAR ? SX_DCOS_SINGULAR
            : model->frozen                            ? SX_DCOS_AT_BOUND

@@ -191,7 +191,10 @@ static bool grow(sxi_dcos_work *work, seeker *s, const sxi_dcos_seed seed[SXI_DC
     const sxi_dcos_model *from = &s->model[s->tried];
     int modes = s->tried + 1;
     double variance = noise(s, fmax(from->rss - seed[0].gain, 0), modes);
-    double least = demanded ? 0 : PROMISING * penalty(s, modes) * variance * FILTER_KEEPS;
+    /* Of bounded weights the gain is another than that of the fit, which alone can judge. */
+    bool bounded = isfinite(s->trace->bank_most);
+    double least =
+        demanded || bounded ? 0 : PROMISING * penalty(s, modes) * variance * FILTER_KEEPS;
     if (!(seed[0].gain > least)) {
         return false;
     }

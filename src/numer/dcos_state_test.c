@@ -49,6 +49,44 @@ START_TEST(nothing_to_use_is_masked) {
 }
 END_TEST
 
+/* A shot or a bin whose sigma came out near zero pins the curve; the mode in all the others is still
+ * there. Alone or in every third sample. */
+START_TEST(tiny_sigmas_do_not_hide_a_mode) {
+    const sx_truth truth = {
+        .tones = 1, .tone = {{.frequency = 1.5, .amplitude = 0.4, .decay = 0.2, .phase = 0.3}}};
+    const double tiny[] = {1e-4, 1e-6, 1e-9, 1e-12, 1e-40};
+    for (int i = 0; i < 5; i++) {
+        for (int every = 3; every <= N; every += N - 3) {
+            double t[N], y[N], sigma[N];
+            sx_even_delays(N, 0, STEP, t);
+            sx_fill(N, SIGMA, sigma);
+            sx_truth_fill(&truth, N, t, y);
+            sx_add_noise(22, 0, N, SIGMA, y);
+            for (int k = 5; k < N; k += every) {
+                sigma[k] = SIGMA * tiny[i];
+                y[k] = sx_truth_at(&truth, t[k]);
+            }
+            sx_dcos_fit fit = sx_fit_trace(NULL, N, t, y, sigma);
+            ck_assert_int_eq(fit.modes, 1);
+            /* error of the frequency with N even samples at this noise: 0.002; five of them */
+            ck_near(fit.mode[0].frequency, 1.5, 0, 0.01);
+        }
+    }
+}
+END_TEST
+
+/* Far before the first sample the amplitude is no number: said, not written as infinity. */
+START_TEST(overflow_at_time_zero_is_singular) {
+    const sx_truth truth = {
+        .tones = 1, .tone = {{.frequency = 1.5, .amplitude = 0.4, .decay = 0.2, .phase = 0.3}}};
+    const sx_dcos_options far = {.t0 = -1e5};
+    sx_dcos_fit fit = fit_truth(&far, &truth, 0);
+    ck_state(fit, SX_DCOS_SINGULAR);
+    ck_assert(isnan(fit.mode[0].amplitude) && isnan(fit.mode[0].amplitude_error));
+    ck_near(fit.mode[0].frequency, 1.5, 0, 0.01);
+}
+END_TEST
+
 /* A constant and one mode are five parameters: six samples are the least. */
 START_TEST(few_samples_are_too_few) {
     const double t[] = {0, 1, 2, 3, 4, 5}, y[] = {1, -1, 2, 0.5, -3, 0};
@@ -168,6 +206,8 @@ START_TEST(sparse_delays_are_ambiguous) {
 }
 END_TEST
 
-SX_TEST_MAIN("dcos_state", states_have_words, nothing_to_use_is_masked, few_samples_are_too_few,
-             constants_are_no_signal, noise_has_no_modes_unless_demanded, parameters_end_at_bounds,
-             edges_of_the_window_are_degenerate, sparse_delays_are_ambiguous)
+SX_TEST_MAIN("dcos_state", states_have_words, nothing_to_use_is_masked,
+             tiny_sigmas_do_not_hide_a_mode, overflow_at_time_zero_is_singular,
+             few_samples_are_too_few, constants_are_no_signal, noise_has_no_modes_unless_demanded,
+             parameters_end_at_bounds, edges_of_the_window_are_degenerate,
+             sparse_delays_are_ambiguous)

@@ -422,6 +422,12 @@ START_TEST(bad_delays_and_options_are_refused) {
     refuses(4, equal, NULL, SX_ERR_RANGE, "delay 1 is 1 and delay 2 is 1");
     refuses(3, falling, NULL, SX_ERR_RANGE, "delay 1 is 2 and delay 2 is 1");
     refuses(3, gap, NULL, SX_ERR_RANGE, "delay 1 is nan");
+    const double far[] = {0, 1, 2, 3, 4, 1e6}, farther[] = {0, 1, 2, 3, 4, 1e300},
+                 close[] = {0, 1e-320, 2e-320, 3e-320}, wide[] = {-1e308, 0, 1e308};
+    refuses(6, far, NULL, SX_ERR_RANGE, "is one of them, 0 to 1e+06, far from the others");
+    refuses(6, farther, NULL, SX_ERR_RANGE, "far from the others");
+    refuses(4, close, NULL, SX_ERR_RANGE, "too close or too far apart");
+    refuses(3, wide, &(sx_dcos_options){.t0 = -1e308}, SX_ERR_RANGE, "too close or too far apart");
     refuses(8, good, &(sx_dcos_options){.fixed_modes = true, .modes = 5}, SX_ERR_ARGUMENT,
             "0 to 4 can be fitted");
     refuses(8, good, &(sx_dcos_options){.max_modes = -1}, SX_ERR_ARGUMENT, "0 to 4 can be fitted");
