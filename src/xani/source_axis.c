@@ -74,8 +74,9 @@ static sx_status arrange(sxi_source *source, const sxi_axis *axis, double scale,
     bool falling = true;
     for (int64_t t = 0; t < nt; t++) {
         if (!isfinite(stored[t] * scale)) {
-            return SXI_FAIL(SX_ERR_RANGE, "the delays %s must be finite: index %lld holds %g",
-                            axis->where, (long long)t, stored[t]);
+            return SXI_FAIL(SX_ERR_RANGE,
+                            "the delays %s must be finite: index %lld holds %g, in ps %g",
+                            axis->where, (long long)t, stored[t], stored[t] * scale);
         }
         falling = falling && (t == 0 || stored[t] * scale < stored[t - 1] * scale);
     }

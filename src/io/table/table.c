@@ -258,11 +258,13 @@ sx_status sxi_table_read(const char *path, sxi_table *table) {
     *table = (sxi_table){0};
     char *text = NULL;
     SXI_TRY(slurp(path, &text));
+    /* Spreadsheets put a byte order mark in front of UTF-8. */
+    const size_t mark = strncmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     sxi_table read = {0};
     /* strtod follows the program's language; a decimal point is a point here. */
     locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
     locale_t before = plain ? uselocale(plain) : (locale_t)0;
-    sx_status status = parse(path, text, &read);
+    sx_status status = parse(path, text + mark, &read);
     if (plain) {
         uselocale(before);
         freelocale(plain);

@@ -17,6 +17,7 @@ START_TEST(every_separator_and_header) {
         "t_ps;y\n 1 ; 2\n3;-0.4\n",
         "# t_ps y\n1 2\n  3\t -.4 \n",
         "t_ps\ty\n1\t2\n# in between\n3\t-0.4\n",
+        "\xef\xbb\xbft_ps,y\r\n1,2\r\n3,-0.4\r\n", /* as spreadsheets save UTF-8 */
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         sxi_table table;
