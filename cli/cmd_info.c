@@ -18,6 +18,8 @@ typedef struct values {
 static const sx_option options[] = {CLI_COMMON_OPTIONS(values)};
 static const values defaults;
 
+enum { NAMES = 36 }; /* columns */
+
 static const char provenance[] = "/provenance/";
 
 static bool is_provenance(const char *name) {
@@ -33,12 +35,24 @@ static void say_shape(char *text, size_t size, int rank, const int64_t *shape) {
     }
 }
 
+/* Texts come from the file: what would steer the terminal is shown as '?'. */
+static void print_text(const char *text) {
+    for (; *text; text++) {
+        const unsigned char c = (unsigned char)*text;
+        putchar(c < ' ' || c == 127 ? '?' : c);
+    }
+}
+
 /* Prints a value: all of it for provenance, its beginning otherwise; several texts with commas. */
 static void print_value(const sx_info_object *o) {
     enum { SHOWN = 72 };
     const size_t most = is_provenance(o->name) ? strlen(o->value) : SHOWN;
     for (size_t i = 0; i < most && o->value[i]; i++) {
-        fputs(o->value[i] == '\n' ? ", " : (const char[]){o->value[i], '\0'}, stdout);
+        if (o->value[i] == '\n') {
+            fputs(", ", stdout);
+        } else {
+            print_text((const char[]){o->value[i], '\0'});
+        }
     }
     fputs(strlen(o->value) > most ? "..." : "", stdout);
 }
@@ -52,7 +66,8 @@ static bool print_object(void *data, const sx_info_object *o) {
     if (o->kind == SX_INFO_GROUP) {
         return true;
     }
-    printf("%-36s ", o->name);
+    print_text(o->name);
+    printf("%*s ", (int)(strlen(o->name) < NAMES ? NAMES - strlen(o->name) : 0), "");
     if (is_provenance(o->name) && *o->value) {
         print_value(o);
         putchar('\n');
@@ -63,18 +78,22 @@ static bool print_object(void *data, const sx_info_object *o) {
         printf(", chunks %s", chunk);
     }
     if (*o->storage) {
-        printf("%s %s", o->kind == SX_INFO_LINK ? "" : ",", o->storage);
+        fputs(o->kind == SX_INFO_LINK ? " " : ", ", stdout);
+        print_text(o->storage);
     }
     if (*o->value) {
         fputs(" = ", stdout);
         print_value(o);
     }
     if (*o->unit) {
-        printf("%s%s", *o->value ? " " : ", ", o->unit);
+        fputs(*o->value ? " " : ", ", stdout);
+        print_text(o->unit);
     }
     putchar('\n');
     if (*o->sentence) {
-        printf("    %s\n", o->sentence);
+        fputs("    ", stdout);
+        print_text(o->sentence);
+        putchar('\n');
     }
     return true;
 }

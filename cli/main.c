@@ -91,7 +91,7 @@ static int run_program(int argc, char **argv) {
     return 0;
 }
 
-int main(int argc, char **argv) {
+static int run(int argc, char **argv) {
     if (argc < 2) {
         print_commands(stderr, "");
         return 2;
@@ -111,4 +111,13 @@ int main(int argc, char **argv) {
     }
     const cli_command *command = find(group, argv[at]);
     return command ? cli_run(command, argc - at, argv + at) : unknown(group, argv[at]);
+}
+
+int main(int argc, char **argv) {
+    const int code = run(argc, argv);
+    if (code == 0 && (fflush(stdout) != 0 || ferror(stdout))) {
+        fputs("sextant: writing to the standard output failed\n", stderr);
+        return 1;
+    }
+    return code;
 }

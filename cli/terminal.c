@@ -29,6 +29,20 @@ static void on_signal(int number) {
     stop = 1;
 }
 
+/* RESETHAND: the second signal finds the default action. RESTART: the first does not disturb reads
+ * and writes, which would look like failures of the disk. */
+static void stop_on(int number) {
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
+    sigemptyset(&action.sa_mask);
+    sigaction(number, &action, NULL);
+}
+
+/* Whoever started us under nohup wants us to outlive the terminal. */
+static bool ignored(int number) {
+    struct sigaction before;
+    return sigaction(number, NULL, &before) == 0 && before.sa_handler == SIG_IGN;
+}
+
 static double now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -40,12 +54,13 @@ cli_terminal *cli_terminal_open(const char *command, bool quiet) {
                                   .quiet = quiet,
                                   .bar = !quiet && isatty(STDERR_FILENO),
                                   .lock = PTHREAD_MUTEX_INITIALIZER};
-    /* RESETHAND: the second signal finds the default action. RESTART: the first does not disturb
-     * reads and writes, which would look like failures of the disk. */
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    stop_on(SIGINT);
+    stop_on(SIGTERM);
+    if (!ignored(SIGHUP)) {
+        stop_on(SIGHUP);
+    }
+    /* A write beyond the allowed size of a file shall fail and be told, not kill. */
+    signal(SIGXFSZ, SIG_IGN);
     return &the_terminal;
 }
 

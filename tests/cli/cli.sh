@@ -173,26 +173,37 @@ if command -v gnuplot >/dev/null; then
     failed 'exists and is kept' xani figure fit.h5 -o fit.png -q
 fi
 
-# Ctrl-C in the midst of a fit, which begins with a remark: one sentence, no file.
+# A limit on the size of files is a failure with a sentence, not a death that leaves half a file.
+mkdir limited
+(ulimit -f 2; exec "$sextant" xani fit cube.h5 -o limited/fit.h5 -q) >out 2>err
+[ $? = 1 ] || fail 'a fit beyond ulimit -f does not exit with 1'
+grep -q 'limited/fit.h5 cannot be written' err || fail "beyond ulimit -f: $(cat err)"
+[ -z "$(ls -A limited)" ] || fail "a fit beyond ulimit -f leaves $(ls -A limited)"
+
+# Ctrl-C, or a terminal that is closed, in the midst of a fit, which begins with a remark: one
+# sentence, no file.
 "$sextant" xani simulate --shape 64x64 -o large.h5 -q >/dev/null
 mkdir cancelled
 mkfifo words
-"$sextant" xani fit large.h5 -o cancelled/fit.h5 2>words >out &
-job=$!
-exec 3<words
-read -r _ <&3
-kill -INT $job
-cat <&3 >err
-exec 3<&-
-wait $job
-[ $? = 1 ] || fail 'a cancelled fit does not exit with 1'
-grep -q 'nothing was written' err || fail "a cancelled fit says $(cat err)"
-[ -z "$(ls -A cancelled)" ] || fail "a cancelled fit leaves $(ls -A cancelled)"
+for signal in INT TERM HUP; do
+    "$sextant" xani fit large.h5 -o cancelled/fit.h5 2>words >out &
+    job=$!
+    exec 3<words
+    read -r _ <&3
+    kill -$signal $job
+    cat <&3 >err
+    exec 3<&-
+    wait $job
+    [ $? = 1 ] || fail "a fit stopped by $signal does not exit with 1"
+    grep -q 'nothing was written' err || fail "a fit stopped by $signal says $(cat err)"
+    [ -z "$(ls -A cancelled)" ] || fail "a fit stopped by $signal leaves $(ls -A cancelled)"
+done
 
 # Output that cannot be written is a failure.
 if [ -w /dev/full ]; then
     "$sextant" doctor >/dev/full 2>err && fail 'a full disk went unnoticed'
     grep -q 'writing to the standard output failed' err || fail "full disk: $(cat err)"
+    "$sextant" --help >/dev/full 2>err && fail 'a full disk went unnoticed by --help'
 fi
 
 echo "$failures failures"
