@@ -169,14 +169,9 @@ sx_status sxi_figure_fit(const char *path, const sx_xani_figure_options *options
     SXI_GO(sxi_plot_create(output, options->overwrite, &plot));
     SXI_GO(sxi_fit_read(&fit));
     SXI_GO(choose_pixel(&fit, options, &pixel));
-    SXI_GO(sxi_pixel_load(&fit, options->cube, pixel, context, &trace));
-    if (fit.npix == 1 && !trace.trace.nt) {
-        status = SXI_FAIL(SX_ERR_MISSING,
-                          "%s holds the fit of a single trace, of which there is no map: give the "
-                          "data with --cube",
-                          path);
-        goto out;
-    }
+    /* A picture of maps alone is no answer where a pixel was asked for, or where there are none. */
+    SXI_GO(sxi_pixel_load(&fit, options->cube, pixel, options->has_pixel || fit.npix == 1, context,
+                          &trace));
     SXI_GO(draw_fit(&fit, pixel, &trace.trace, plot));
     SXI_GO(sxi_plot_commit(&plot, context));
 out:

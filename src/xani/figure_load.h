@@ -48,10 +48,10 @@ typedef struct sxi_pixel_trace {
     double *memory;
 } sxi_pixel_trace;
 
-/* sxi_pixel_load - the trace that was fitted at a pixel, and its fit. cube: where it is, NULL for
- * the first input that the fit names. Without one that can be read nothing is loaded and the log
- * says so; a cube that was named must be there. */
-sx_status sxi_pixel_load(const sxi_fit_file *fit, const char *cube, int64_t pixel,
+/* sxi_pixel_load - the trace that was fitted at a pixel, and its fit. cube: NULL, or where that lies
+ * which was fitted. If nothing can be read and neither a cube is named nor the trace needed, nothing
+ * is loaded and the log says why. */
+sx_status sxi_pixel_load(const sxi_fit_file *fit, const char *cube, int64_t pixel, bool needed,
                          const sx_context *context, sxi_pixel_trace *out);
 void sxi_pixel_close(sxi_pixel_trace *out);
 

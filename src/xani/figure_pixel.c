@@ -3,37 +3,15 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/fail.h"
 #include "xani/figure_load.h"
 #include "xani/fit.h"
+#include "xani/fit_arguments.h"
 
 void sxi_pixel_close(sxi_pixel_trace *out) {
     free(out->memory);
     *out = (sxi_pixel_trace){0};
-}
-
-enum { PATH_BYTES = 4096 };
-
-/* The files that were fitted, the laser-off one second; "" what is not known. */
-static void find_inputs(const sxi_fit_file *fit, const sx_context *context, char cube[PATH_BYTES],
-                        char off[PATH_BYTES]) {
-    static const char *const inputs = "/provenance/inputs/path";
-    cube[0] = off[0] = '\0';
-    if (!sxi_h5_exists(fit->h5, inputs) ||
-        sxi_h5_read_text(fit->h5, inputs, 0, cube, PATH_BYTES) != SX_OK) {
-        cube[0] = '\0';
-        sx_log(context, SX_LOG_INFO,
-               "%s does not say what was fitted: without --cube only maps are drawn", fit->path);
-    } else if (access(cube, R_OK) != 0) {
-        sx_log(context, SX_LOG_INFO,
-               "%s, which was fitted, is not there any more: without --cube only maps are drawn",
-               cube);
-        cube[0] = '\0';
-    } else if (sxi_h5_read_text(fit->h5, inputs, 1, off, PATH_BYTES) != SX_OK) {
-        off[0] = '\0';
-    }
 }
 
 /* The frame of the fit must come out as its maps. */
@@ -47,7 +25,7 @@ static sx_status make_frame(const sxi_fit_file *fit, const sxi_source_info *info
         frame->segments * frame->rows != fit->rows || frame->columns != fit->width) {
         return SXI_FAIL(SX_ERR_SHAPE,
                         "%s has frames of %lld rows of %lld pixels, from which maps as those of %s "
-                        "(%lld of %lld) do not follow: give the cube that was fitted",
+                        "(%lld of %lld) do not follow: give what was fitted with --cube",
                         cube, (long long)info->rows, (long long)info->width, fit->path,
                         (long long)fit->rows, (long long)fit->width);
     }
@@ -91,15 +69,15 @@ static sx_status read_trace(const sxi_fit_file *fit, const sx_xani_input *input,
     double *memory = NULL;
     SXI_GO(sxi_source_open(input, context, &source));
     const sxi_source_info *info = sxi_source_describe(source);
+    const char *name = input->cube ? input->cube : input->signal;
     size_t nt = (size_t)info->nt;
-    /* The fit does not say all that its input was described with, so the file may be read otherwise
-     * now. Whoever names a file knows that it holds what was fitted. */
+    /* Another file may lie there now. Whoever names one knows that it holds what was fitted. */
     if (!named && fit->layout[0] && strcmp(info->layout, fit->layout) != 0) {
-        status = SXI_FAIL(SX_ERR_FORMAT, "%s is taken for %s, but what was fitted was %s",
-                          input->cube, info->layout, fit->layout);
+        status = SXI_FAIL(SX_ERR_FORMAT, "%s is taken for %s, but what was fitted was %s", name,
+                          info->layout, fit->layout);
         goto out;
     }
-    SXI_GO(make_frame(fit, info, input->cube, &frame));
+    SXI_GO(make_frame(fit, info, name, &frame));
     memory = malloc(3 * nt * sizeof *memory);
     if (!memory) {
         status =
@@ -121,26 +99,49 @@ out:
     return status;
 }
 
-sx_status sxi_pixel_load(const sxi_fit_file *fit, const char *cube, int64_t pixel,
-                         const sx_context *context, sxi_pixel_trace *out) {
-    char found[PATH_BYTES], off[PATH_BYTES] = "";
-    sx_xani_input input = {.cube = cube};
-    *out = (sxi_pixel_trace){0};
-    if (!cube) {
-        find_inputs(fit, context, found, off);
-        input.cube = found;
-        input.off = off[0] ? off : NULL;
+/* What to read: the arguments of the fit with the cube that was named in place of its file. A fit
+ * that names nothing, or a cube that has not its datasets, leaves the cube to speak for itself. */
+static sx_status find_input(const sxi_fit_file *fit, const char *cube,
+                            sxi_fit_arguments *arguments) {
+    sx_status status = sxi_fit_arguments_read(fit->h5, arguments);
+    bool alone = cube && status != SX_OK;
+    if (cube && status == SX_OK && arguments->input.signal) {
+        sxi_h5 *file = NULL;
+        const char *dataset = strrchr(arguments->input.signal, ':');
+        alone = sxi_h5_open(cube, &file) != SX_OK || !sxi_h5_exists(file, dataset + 1);
+        sxi_h5_close(&file);
     }
-    if (pixel < 0 || !input.cube[0]) {
-        return SX_OK;
-    }
-    sx_status status = read_trace(fit, &input, cube != NULL, pixel, context, out);
-    if (status != SX_OK && !cube) {
-        sx_log(context, SX_LOG_INFO, "only maps are drawn, give what was fitted with --cube: %s",
-               sx_error_message());
+    if (alone) {
+        arguments->input = (sx_xani_input){.cube = cube};
         return SX_OK;
     }
     SXI_TRY(status);
+    return sxi_fit_arguments_find(fit->path, cube, arguments);
+}
+
+static sx_status load(const sxi_fit_file *fit, const char *cube, int64_t pixel,
+                      const sx_context *context, sxi_pixel_trace *out) {
+    sxi_fit_arguments arguments;
+    SXI_TRY(find_input(fit, cube, &arguments));
+    return read_trace(fit, &arguments.input, cube != NULL, pixel, context, out);
+}
+
+sx_status sxi_pixel_load(const sxi_fit_file *fit, const char *cube, int64_t pixel, bool needed,
+                         const sx_context *context, sxi_pixel_trace *out) {
+    *out = (sxi_pixel_trace){0};
+    if (pixel < 0) {
+        sx_log(context, SX_LOG_INFO,
+               "no pixel is in state ok, so no trace is drawn: choose one with --pixel");
+        return SX_OK;
+    }
+    sx_status status = load(fit, cube, pixel, context, out);
+    if (status != SX_OK && !cube && !needed) {
+        sx_log(context, SX_LOG_INFO, "only maps are drawn: %s", sx_error_message());
+        return SX_OK;
+    }
+    if (status != SX_OK) {
+        return cube ? status : sxi_fail_context(status, "there is no trace to draw");
+    }
     status = sxi_fit_pixel(fit, pixel, &out->trace.fit);
     out->trace.has_fit = isfinite(out->trace.fit.offset);
     out->trace.t0 = fit->t0;

@@ -4,10 +4,12 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "io/hdf5/h5file.h"
 #include "sx_check.h"
 #include "sx_folder.h"
+#include "xani/fit_arguments.h"
 
 #define PI 3.14159265358979323846
 
@@ -70,7 +72,8 @@ static void write_fit(const char *path, const maps *m, const char *cube) {
     put(writer, m, "modes", false, m->masked ? 0 : m->modes);
     put(writer, m, "state", false, m->masked ? SX_DCOS_MASKED : SX_DCOS_OK);
     ck_ok(sxi_h5_set_text(writer, "/fit", "input_layout", "sextant cube"));
-    ck_ok(sxi_h5_provenance(writer, NULL, cube ? 1 : 0, &cube));
+    const sx_xani_input input = {.cube = cube};
+    ck_ok(sxi_fit_arguments_write(&input, writer));
     ck_ok(sxi_h5_commit(&writer));
 }
 
@@ -306,27 +309,66 @@ START_TEST(cube_that_does_not_fit_is_refused_or_left_out) {
     write_fit(sx_folder("fit.h5"), &FRAME, sx_folder("run.h5"));
     ck_assert_int_eq(remove(sx_folder("run.h5")), 0);
     ck_ok(sx_xani_figure(sx_folder("fit.h5"), NULL, sx_folder("fig.png"), &LISTENING));
-    ck_assert_msg(strstr(said, "is not there any more"), "said '%s'", said);
+    ck_assert_msg(strstr(said, "run.h5 is not there any more") && strstr(said, "--cube FILE"),
+                  "said '%s'", said);
+    ck_assert(!there("fig.trace.dat"));
+    const sx_xani_figure_options pixel = {.has_pixel = true, .overwrite = true};
+    ck_fails(sx_xani_figure(sx_folder("fit.h5"), &pixel, sx_folder("fig.png"), NULL),
+             SX_ERR_MISSING, "there is no trace to draw");
 }
 END_TEST
 
-/* A fit of datasets does not say which: with the cube named the trace is drawn, else it is not. */
-START_TEST(datasets_need_the_cube_named) {
+/* Times, values, errors and residuals that were drawn. */
+static char *drawn(const char *fit, const sx_xani_figure_options *options) {
+    size_t size;
+    ck_ok(sx_xani_figure(fit, options, sx_folder("fig.png"), NULL));
+    return sx_folder_slurp(sx_folder("fig.trace.dat"), &size);
+}
+
+static void expect_drawn(const char *fit, const char *cube, const char *expected) {
+    const sx_xani_figure_options options = {
+        .cube = cube, .has_pixel = true, .pixel = {1, 1}, .overwrite = true};
+    char *text = drawn(fit, &options);
+    ck_assert_str_eq(text, expected);
+    free(text);
+}
+
+/* A fit of datasets, masked, flipped and scaled, named from the folder in which they lie: they are
+ * found from elsewhere, after all has moved, and where a file is named in their stead. */
+START_TEST(datasets_are_found_again) {
+    char here[4096];
+    ck_assert_ptr_nonnull(getcwd(here, sizeof here));
     sx_folder_empty();
     write_run(sx_folder("run.h5"), 5, 7);
-    char signal[300], delay[300];
-    snprintf(signal, sizeof signal, "%s:/cube/signal", sx_folder("run.h5"));
-    snprintf(delay, sizeof delay, "%s:/cube/delay", sx_folder("run.h5"));
-    const sx_xani_input input = {.signal = signal, .delay = delay};
-    sx_xani_fit_summary summary;
-    ck_ok(sx_xani_fit(&input, NULL, sx_folder("fit.h5"), NULL, &summary));
-    ck_ok(sx_xani_figure(sx_folder("fit.h5"), NULL, sx_folder("maps.png"), &LISTENING));
-    ck_assert_msg(strstr(said, "--cube") && strstr(said, "is taken for"), "said '%s'", said);
-    ck_assert(!there("maps.trace.dat"));
-    const sx_xani_figure_options named = {
-        .cube = sx_folder("run.h5"), .has_pixel = true, .pixel = {1, 1}};
-    ck_ok(sx_xani_figure(sx_folder("fit.h5"), &named, sx_folder("fig.png"), NULL));
-    ck_assert(there("fig.trace.dat"));
+    const sx_xani_input input = {.signal = "run.h5:/cube/signal",
+                                 .delay = "run.h5:/cube/delay",
+                                 .sigma = "run.h5:/cube/sigma",
+                                 .mask = "run.h5:/cube/mask",
+                                 .delay_scale = -2};
+    const sx_xani_fit_options how = {.dcos = {.t0 = -7}};
+    ck_assert_int_eq(chdir(sx_folder(".")), 0);
+    ck_ok(sx_xani_fit(&input, &how, "fit.h5", NULL, NULL));
+    ck_assert_int_eq(chdir(here), 0);
+    const sx_xani_figure_options options = {.has_pixel = true, .pixel = {1, 1}};
+    char *expected = drawn(sx_folder("fit.h5"), &options);
+    double first, value, error;
+    ck_assert_int_eq(sscanf(strchr(expected, '\n') + 1, "%lf %lf %lf", &first, &value, &error), 3);
+    ck_near(first, -2 * (-0.8 + 39 * 0.08), 0, 0.1); /* half a bin */
+    ck_assert(error > 0);
+
+    ck_assert_int_eq(mkdir(sx_folder("moved"), 0755), 0);
+    ck_assert_int_eq(rename(sx_folder("fit.h5"), sx_folder("moved/fit.h5")), 0);
+    expect_drawn(sx_folder("moved/fit.h5"), NULL, expected);
+    ck_assert_int_eq(rename(sx_folder("run.h5"), sx_folder("moved/run.h5")), 0);
+    expect_drawn(sx_folder("moved/fit.h5"), NULL, expected);
+    ck_assert_int_eq(rename(sx_folder("moved/run.h5"), sx_folder("other.h5")), 0);
+    expect_drawn(sx_folder("moved/fit.h5"), sx_folder("other.h5"), expected);
+    free(expected);
+    const sx_xani_figure_options over = {.has_pixel = true, .overwrite = true};
+    ck_fails(sx_xani_figure(sx_folder("moved/fit.h5"), &over, sx_folder("fig.png"), NULL),
+             SX_ERR_MISSING, "moved/run.h5: give it with --cube FILE");
+    remove(sx_folder("moved/fit.h5"));
+    remove(sx_folder("moved"));
 }
 END_TEST
 
@@ -341,7 +383,7 @@ START_TEST(a_single_trace_is_a_panel) {
     ck_assert_int_lt(height, 700);
     write_fit(sx_folder("lost.h5"), &one, NULL);
     ck_fails(sx_xani_figure(sx_folder("lost.h5"), NULL, sx_folder("lost.png"), NULL),
-             SX_ERR_MISSING, "give the data with --cube");
+             SX_ERR_MISSING, "there is no trace to draw: ");
     ck_assert(!there("lost.png"));
 }
 END_TEST
@@ -476,6 +518,6 @@ END_TEST
 SX_TEST_MAIN("figure", scales_follow_percentiles, values_are_written_with_their_errors,
              maps_lie_beside_the_picture, script_draws_again, odd_shapes_are_drawn,
              trace_comes_from_what_was_fitted, residuals_are_those_of_the_fit,
-             cube_that_does_not_fit_is_refused_or_left_out, datasets_need_the_cube_named,
+             cube_that_does_not_fit_is_refused_or_left_out, datasets_are_found_again,
              a_single_trace_is_a_panel, cubes_are_drawn, bad_requests_leave_nothing,
              existing_files_are_kept, gnuplot_is_asked_for)

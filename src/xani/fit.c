@@ -11,6 +11,7 @@
 
 #include "base/fail.h"
 #include "xani/fit.h"
+#include "xani/fit_arguments.h"
 
 /* A band of a cube that can be read row by row is small, so that memory stays flat; stored chunks
  * are never read twice where they fit into memory. */
@@ -391,6 +392,7 @@ sx_status sx_xani_fit(const sx_xani_input *input, const sx_xani_fit_options *opt
         SXI_GO(pass_on(j.info, writer));
     }
     SXI_GO(sxi_h5_provenance(writer, context, j.info->inputs, j.info->paths));
+    SXI_GO(sxi_fit_arguments_write(input, writer));
     SXI_GO(sxi_h5_commit(&writer));
     sx_progress(context, "pixels", j.summary->pixels, j.summary->pixels);
 out:

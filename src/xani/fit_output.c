@@ -151,6 +151,14 @@ static sx_status write_scale(sxi_h5_writer *writer, const char *name, int64_t co
     return status;
 }
 
+/* Not a scale: no map has delays along an axis. */
+static sx_status write_delays(const sxi_source_info *info, sxi_h5_writer *writer) {
+    sx_array delays;
+    SXI_TRY(sx_array_view(SX_F64, 1, &info->nt, (void *)(uintptr_t)info->delay_ps, &delays));
+    return sxi_h5_write(writer, "/fit/delay", &delays, "ps",
+                        "delays of the samples, those before t_start_ps were left out");
+}
+
 static sx_status write_scales(const sxi_fit_output *output, sxi_h5_writer *writer) {
     const sxi_fit_frame *frame = output->frame;
     double y = (double)frame->y0 + 0.5 * (double)(frame->bin_y - 1);
@@ -247,6 +255,7 @@ static sx_status write_settings(const sxi_fit_output *output, const sx_dcos_plan
 sx_status sxi_fit_output_create(const sxi_fit_output *output, const sx_dcos_plan *plan,
                                 sxi_h5_writer *writer) {
     SXI_TRY(write_scales(output, writer));
+    SXI_TRY(write_delays(output->info, writer));
     for (int i = 0; i < FIELD_COUNT; i++) {
         const field *f = &FIELDS[i];
         int64_t shape[SX_MAX_RANK];
