@@ -57,6 +57,33 @@ static void print_value(const sx_info_object *o) {
     fputs(strlen(o->value) > most ? "..." : "", stdout);
 }
 
+static void print_name(const char *name) {
+    print_text(name);
+    printf("%*s ", (int)(strlen(name) < NAMES ? NAMES - strlen(name) : 0), "");
+}
+
+/* Names of states and the like stand below, each with its number; the rest on one line. */
+static void print_attribute(const sx_info_object *o) {
+    const bool list = strcmp(o->type, "text") == 0 && strchr(o->value, '\n');
+    int number = 0;
+    for (const char *c = o->value; *c; c++) {
+        if (list && (c == o->value || c[-1] == '\n')) {
+            printf("\n    %d: ", number++);
+        }
+        if (*c != '\n') {
+            print_text((const char[]){*c, '\0'});
+        } else if (!list) {
+            fputs(", ", stdout);
+        }
+    }
+    if (!*o->value) {
+        char shape[768];
+        say_shape(shape, sizeof shape, o->rank, o->shape);
+        printf("%s%s%s", o->type, *shape ? " " : "", shape);
+    }
+    putchar('\n');
+}
+
 /* A line of facts, then its sentence. */
 static bool print_object(void *data, const sx_info_object *o) {
     (void)data;
@@ -66,8 +93,11 @@ static bool print_object(void *data, const sx_info_object *o) {
     if (o->kind == SX_INFO_GROUP) {
         return true;
     }
-    print_text(o->name);
-    printf("%*s ", (int)(strlen(o->name) < NAMES ? NAMES - strlen(o->name) : 0), "");
+    print_name(o->name);
+    if (o->kind == SX_INFO_ATTRIBUTE) {
+        print_attribute(o);
+        return true;
+    }
     if (is_provenance(o->name) && *o->value) {
         print_value(o);
         putchar('\n');
@@ -122,13 +152,15 @@ static json_t *text_of(const char *text) {
 }
 
 static bool add_json(void *data, const sx_info_object *o) {
-    static const char *const kinds[] = {"group", "dataset", "link"};
+    static const char *const kinds[] = {"group", "dataset", "link", "attribute"};
     json_t *object = json_object();
     json_object_set_new(object, "name", text_of(o->name));
     json_object_set_new(object, "kind", json_string(kinds[o->kind]));
-    if (o->kind == SX_INFO_DATASET) {
+    if (o->kind == SX_INFO_DATASET || o->kind == SX_INFO_ATTRIBUTE) {
         json_object_set_new(object, "type", json_string(o->type));
         json_object_set_new(object, "shape", numbers(o->rank, o->shape));
+    }
+    if (o->kind == SX_INFO_DATASET) {
         json_object_set_new(object, "chunks",
                             o->chunked ? numbers(o->rank, o->chunk) : json_null());
         json_object_set_new(object, "unit", text_of(o->unit));
@@ -165,7 +197,8 @@ const cli_command cli_info = {
     .help = {"sextant info", "say what lies in an HDF5 file and how it came to be",
              "FILE [options]",
              "One line for each dataset: name, type, shape, chunks and filters, value, unit;\n"
-             "its sentence below. Links to other places are named, not followed.",
+             "its sentence below. Attributes are written as /object@name.\n"
+             "Links to other places are named, not followed.",
              options},
     .bytes = sizeof(values),
     .defaults = &defaults,

@@ -17,7 +17,8 @@ extern "C" {
 typedef enum sx_info_kind {
     SX_INFO_GROUP,
     SX_INFO_DATASET,
-    SX_INFO_LINK /* to another place or file; not followed */
+    SX_INFO_LINK,     /* to another place or file; not followed */
+    SX_INFO_ATTRIBUTE /* of the group or dataset told before; "/fit@t0_ps" */
 } sx_info_kind;
 
 /* One object. Texts are "" where there is nothing to say, and live until the callback returns. */
@@ -28,7 +29,8 @@ typedef struct sx_info_object {
     const char *unit;     /* of the attribute "units" or "unit" */
     const char *sentence; /* of the attribute "long_name" */
     const char *storage;  /* "virtual, 3 sources"; "shuffle, deflate"; where a link leads */
-    const char *value;    /* a single number; texts, the first few, with newlines between them */
+    const char *value;    /* a single number; texts, and numbers of an attribute, the first few,
+                             with newlines between them */
     int rank;
     int64_t shape[SX_INFO_MAX_RANK];
     bool chunked;
@@ -38,7 +40,8 @@ typedef struct sx_info_object {
 /* Called in name order. It returns false to stop, and must not call the library. */
 typedef bool (*sx_info_fn)(void *data, const sx_info_object *object);
 
-/* sx_info_run - tells of every object of a file but the root group. SX_ERR_IO, SX_ERR_FORMAT (not
+/* sx_info_run - tells of every object of a file but the root group, each followed by its attributes
+ * but those that are its unit, its sentence or the bookkeeping of dimension scales. SX_ERR_IO, SX_ERR_FORMAT (not
  * HDF5, cut, damaged) with a sentence. */
 SX_API sx_status sx_info_run(const char *path, sx_info_fn fn, void *data);
 

@@ -96,6 +96,18 @@ static void say_storage(hid_t dataset, sx_info_object *object, char *text, size_
     H5Pclose(created);
 }
 
+/* The first count texts of an attribute or dataset, with newlines between them. */
+static void read_texts(hid_t object, bool is_attribute, int64_t count, char *text, size_t size) {
+    for (int64_t i = 0; i < count; i++) {
+        const size_t used = strlen(text);
+        if (used + 2 < size) {
+            snprintf(text + used, size - used, "%s", i ? "\n" : "");
+            const size_t at = strlen(text);
+            sxi_h5_text_get(object, is_attribute, i, text + at, size - at);
+        }
+    }
+}
+
 static void read_attribute(hid_t object, const char *name, char *text, size_t size) {
     if (*text == '\0' && H5Aexists(object, name) > 0) {
         hid_t id = H5Aopen(object, name, H5P_DEFAULT);
@@ -115,14 +127,7 @@ static void read_value(hid_t dataset, const sx_info_object *object, hid_t type, 
     }
     const H5T_class_t class = H5Tget_class(type);
     if (class == H5T_STRING && object->rank <= 1 && count <= VALUES) {
-        for (int64_t i = 0; i < count; i++) {
-            const size_t used = strlen(text);
-            if (used + 2 < size) {
-                snprintf(text + used, size - used, "%s", i ? "\n" : "");
-                const size_t at = strlen(text);
-                sxi_h5_text_get(dataset, false, i, text + at, size - at);
-            }
-        }
+        read_texts(dataset, false, count, text, size);
     } else if ((class == H5T_INTEGER || class == H5T_FLOAT) && count == 1) {
         double value = 0;
         if (H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, &value) >= 0) {
@@ -148,6 +153,72 @@ static void look_at_dataset(hid_t dataset, sx_info_object *object, words *w) {
     H5Sclose(space);
     H5Tclose(type);
 }
+
+/* --- attributes --- */
+
+/* Told as unit and sentence, or written by the HDF5 library about dimension scales. */
+static bool is_told(const char *name) {
+    static const char *const known[] = {"units", "unit",           "long_name",     "CLASS",
+                                        "NAME",  "DIMENSION_LIST", "REFERENCE_LIST"};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strcmp(name, known[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void read_numbers(hid_t attribute, int64_t count, char *text, size_t size) {
+    double values[VALUES];
+    if (H5Aread(attribute, H5T_NATIVE_DOUBLE, values) < 0) {
+        return;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        const size_t used = strlen(text);
+        snprintf(text + used, size - used, "%s%.15g", i ? "\n" : "", values[i]);
+    }
+}
+
+static herr_t look_at_attribute(hid_t owner, const char *name, const H5A_info_t *info, void *data) {
+    const walk *w = data;
+    (void)info;
+    if (is_told(name)) {
+        return 0;
+    }
+    char full[4096], type_word[TYPE] = "unreadable", value[VALUE] = "";
+    sx_info_object object = {.kind = SX_INFO_ATTRIBUTE,
+                             .name = full,
+                             .type = type_word,
+                             .unit = "",
+                             .sentence = "",
+                             .storage = "",
+                             .value = value};
+    snprintf(full, sizeof full, "%s@%s", w->group, name);
+    hid_t id = H5Aopen(owner, name, H5P_DEFAULT);
+    if (id >= 0) {
+        hid_t type = H5Aget_type(id), space = H5Aget_space(id);
+        hsize_t shape[SX_INFO_MAX_RANK] = {0};
+        const int rank = H5Sget_simple_extent_dims(space, shape, NULL);
+        const hssize_t count = H5Sget_simple_extent_npoints(space);
+        const H5T_class_t class = H5Tget_class(type);
+        object.rank = rank > 0 ? rank : 0;
+        for (int d = 0; d < object.rank; d++) {
+            object.shape[d] = (int64_t)shape[d];
+        }
+        say_type(type, type_word, sizeof type_word);
+        if (count > 0 && count <= VALUES && (class == H5T_INTEGER || class == H5T_FLOAT)) {
+            read_numbers(id, count, value, sizeof value);
+        } else if (count > 0 && count <= VALUES && class == H5T_STRING) {
+            read_texts(id, true, count, value, sizeof value);
+        }
+        H5Sclose(space);
+        H5Tclose(type);
+        H5Aclose(id);
+    }
+    return w->fn(w->data, &object) ? 0 : 1;
+}
+
+/* --- objects and links --- */
 
 static herr_t look_at_link(hid_t group, const char *name, const H5L_info_t *info, void *data);
 
@@ -179,6 +250,10 @@ static herr_t look_at_object(hid_t root, const char *name, const H5O_info_t *inf
         read_attribute(id, "long_name", texts.sentence, sizeof texts.sentence);
     }
     herr_t end = is_root || w->fn(w->data, &object) ? 0 : 1;
+    if (end == 0 && id >= 0) {
+        walk here = {w->fn, w->data, texts.name};
+        end = H5Aiterate2(id, H5_INDEX_NAME, H5_ITER_INC, NULL, look_at_attribute, &here);
+    }
     if (end == 0 && id >= 0 && object.kind == SX_INFO_GROUP) {
         walk here = {w->fn, w->data, is_root ? "" : texts.name};
         end = H5Literate(id, H5_INDEX_NAME, H5_ITER_INC, NULL, look_at_link, &here);

@@ -15,7 +15,7 @@ static char lines[65536];
 static bool note(void *data, const sx_info_object *o) {
     char *to = lines + strlen(lines);
     const size_t room = sizeof lines - strlen(lines);
-    int n = snprintf(to, room, "%c %s %s", "gdl"[o->kind], o -> name, o -> type);
+    int n = snprintf(to, room, "%c %s %s", "gdla"[o->kind], o -> name, o -> type);
     for (int d = 0; d < o->rank; d++) {
         n += snprintf(to + n, room - (size_t)n, "%c%lld", d ? 'x' : ' ', (long long)o->shape[d]);
     }
@@ -37,6 +37,10 @@ static void write_file(void) {
     ck_ok(sxi_h5_create(path, true, &writer));
     ck_ok(sx_array_view(SX_F64, 0, NULL, &number, &a));
     ck_ok(sxi_h5_write(writer, "/cube/energy", &a, "keV", "Photon energy"));
+    ck_ok(sxi_h5_set_text(writer, "/", "default", "cube"));
+    ck_ok(sxi_h5_set_reals(writer, "/cube", "window", 2, (const double[]){0.25, 6.5}));
+    ck_ok(sxi_h5_set_ints(writer, "/cube/energy", "bin", 1, (const int64_t[]){3}));
+    ck_ok(sxi_h5_set_texts(writer, "/cube/energy", "names", 2, (const char *[]){"ok", "masked"}));
     ck_ok(sxi_h5_write_text(writer, "/provenance/command", "sextant try"));
     ck_ok(sxi_h5_write_texts(writer, "/provenance/inputs", 2, (const char *[]){"a.h5", "b.h5"}));
     ck_ok(sxi_h5_commit(&writer));
@@ -62,18 +66,26 @@ START_TEST(every_object_is_told_once) {
     write_file();
     lines[0] = '\0';
     ck_ok(sx_info_run(path, note, NULL));
-    ck_assert_str_eq(lines, "l /outside link|||to /x in gone.h5, which is not there|\n"
+    ck_assert_str_eq(lines, "a /@default text||||cube\n"
+                            "l /outside link|||to /x in gone.h5, which is not there|\n"
                             "g /cube ||||\n"
+                            "a /cube@window float64 2||||0.25\n6.5\n"
                             "l /cube/soft link|||to /cube/energy|\n"
                             "d /cube/energy float64|keV|Photon energy||9.5\n"
+                            "a /cube/energy@bin int64||||3\n"
+                            "a /cube/energy@names text 2||||ok\nmasked\n"
                             "d /cube/raw uint16 40x30/8x30|||shuffle, deflate|\n"
                             "g /provenance ||||\n"
                             "d /provenance/command text||||sextant try\n"
                             "d /provenance/inputs text 2||||a.h5\nb.h5\n");
-    int left = 2;
+    int left = 3;
     lines[0] = '\0';
     ck_ok(sx_info_run(path, note, &left));
-    ck_assert_str_eq(strchr(lines, '\n') + 1, "g /cube ||||\n");
+    ck_assert_str_eq(strrchr(lines, 'g'), "g /cube ||||\n");
+    left = 4;
+    lines[0] = '\0';
+    ck_ok(sx_info_run(path, note, &left));
+    ck_assert_str_eq(strstr(lines, "a /cube"), "a /cube@window float64 2||||0.25\n6.5\n");
     unlink(path);
 }
 END_TEST
