@@ -25,41 +25,46 @@ typedef struct field {
 #define OF_FIT(member) offsetof(sx_dcos_fit, member)
 
 static const field FIELDS[] = {
-    {"frequency", MODE, ALWAYS, OF_MODE(frequency), "THz", "frequency f of each mode, increasing"},
+    {"frequency", MODE, ALWAYS, OF_MODE(frequency), "THz",
+     "frequency f of each mode, increasing: that of the intensity, which is twice that of the "
+     "phonon where the motion is squeezed"},
     {"frequency_errors", MODE, ALWAYS, OF_MODE(frequency_error), "THz", "1 sigma of frequency"},
-    {"amplitude", MODE, ALWAYS, OF_MODE(amplitude), "",
+    {"amplitude", MODE, ALWAYS, OF_MODE(amplitude), "1",
      "amplitude A >= 0 of each mode at time zero, relative intensity change"},
-    {"amplitude_errors", MODE, ALWAYS, OF_MODE(amplitude_error), "", "1 sigma of amplitude"},
+    {"amplitude_errors", MODE, ALWAYS, OF_MODE(amplitude_error), "1", "1 sigma of amplitude"},
     {"decay", MODE, ALWAYS, OF_MODE(decay), "1/ps", "decay rate g of each mode"},
     {"decay_errors", MODE, ALWAYS, OF_MODE(decay_error), "1/ps", "1 sigma of decay"},
     {"phase", MODE, ALWAYS, OF_MODE(phase), "rad",
      "phase p of each mode at time zero, in (-pi, pi]"},
     {"phase_errors", MODE, ALWAYS, OF_MODE(phase_error), "rad", "1 sigma of phase"},
-    {"amplitude_corrected", CORRECTED, WITH_IRF, OF_MODE(amplitude), "",
+    {"amplitude_corrected", CORRECTED, WITH_IRF, OF_MODE(amplitude), "1",
      "amplitude divided by the response of pulse length and delay bin at the frequency"},
-    {"amplitude_corrected_errors", CORRECTED, WITH_IRF, OF_MODE(amplitude_error), "",
+    {"amplitude_corrected_errors", CORRECTED, WITH_IRF, OF_MODE(amplitude_error), "1",
      "1 sigma of amplitude_corrected"},
-    {"offset", PIXEL, ALWAYS, OF_FIT(offset), "", "constant c of the background at time zero"},
-    {"offset_errors", PIXEL, ALWAYS, OF_FIT(offset_error), "", "1 sigma of offset"},
+    {"offset", PIXEL, ALWAYS, OF_FIT(offset), "1", "constant c of the background at time zero"},
+    {"offset_errors", PIXEL, ALWAYS, OF_FIT(offset_error), "1",
+     "1 sigma of offset; the noise of a pooled laser-off image, common to all delays, is not in "
+     "it"},
     {"background_slope", PIXEL, WITH_LINEAR, OF_FIT(background_slope), "1/ps",
      "slope of the linear background"},
     {"background_slope_errors", PIXEL, WITH_LINEAR, OF_FIT(background_slope_error), "1/ps",
      "1 sigma of background_slope"},
-    {"background_amplitude", PIXEL, WITH_EXP, OF_FIT(background_amplitude), "",
+    {"background_amplitude", PIXEL, WITH_EXP, OF_FIT(background_amplitude), "1",
      "amplitude of the exponential background at time zero"},
-    {"background_amplitude_errors", PIXEL, WITH_EXP, OF_FIT(background_amplitude_error), "",
+    {"background_amplitude_errors", PIXEL, WITH_EXP, OF_FIT(background_amplitude_error), "1",
      "1 sigma of background_amplitude"},
     {"background_time", PIXEL, WITH_EXP, OF_FIT(background_time), "ps",
      "time constant of the exponential background"},
     {"background_time_errors", PIXEL, WITH_EXP, OF_FIT(background_time_error), "ps",
      "1 sigma of background_time"},
-    {"chi2", PIXEL, ALWAYS, OF_FIT(chi2), "",
-     "sum of squares over degrees of freedom, in units of sigma^2 where sigma was given"},
+    {"chi2", PIXEL, ALWAYS, OF_FIT(chi2), "1",
+     "sum of squares over degrees of freedom: with sigma in units of sigma^2, without sigma the "
+     "residual variance in units of the signal squared"},
     {"frequency_other", PIXEL, ALWAYS, OF_FIT(frequency_other), "THz",
      "frequency of a second minimum that fits as well (delta chi2 < 4); NaN where there is none"},
-    {"modes", BYTE, ALWAYS, OF_FIT(modes), "", "number of modes"},
-    {"state", BYTE, ALWAYS, OF_FIT(state), "", "what became of the pixel, see state_names"},
-    {"iterations", COUNT, ALWAYS, OF_FIT(iterations), "",
+    {"modes", BYTE, ALWAYS, OF_FIT(modes), "1", "number of modes"},
+    {"state", BYTE, ALWAYS, OF_FIT(state), "1", "what became of the pixel, see state_names"},
+    {"iterations", COUNT, ALWAYS, OF_FIT(iterations), "1",
      "evaluations of the model in the last fit"},
 };
 enum { FIELD_COUNT = sizeof FIELDS / sizeof *FIELDS };
@@ -133,21 +138,16 @@ static double value_of(const sxi_fit_output *output, const field *f, const sx_dc
 
 static void name_of(const field *f, char name[64]) { snprintf(name, 64, "/fit/%s", f->name); }
 
-static sx_status write_scale(sxi_h5_writer *writer, const char *name, int64_t count, double first,
-                             double step, const char *sentence) {
-    double *values = malloc((size_t)count * sizeof *values);
+/* words: short, plotting programs write them on the axis. */
+static sx_status write_scale(sxi_h5_writer *writer, const char *name, sx_dtype dtype, int64_t count,
+                             double first, double step, const char *words) {
     sx_array array;
-    if (!values) {
-        return SXI_FAIL(SX_ERR_MEMORY, "no memory for %lld values of %s", (long long)count, name);
-    }
+    SXI_TRY(sx_array_create(dtype, 1, &count, &array));
     for (int64_t i = 0; i < count; i++) {
-        values[i] = first + step * (double)i;
+        sx_array_set(&array, &i, first + step * (double)i);
     }
-    sx_status status = sx_array_view(SX_F64, 1, &count, values, &array);
-    if (status == SX_OK) {
-        status = sxi_h5_write(writer, name, &array, "", sentence);
-    }
-    free(values);
+    sx_status status = sxi_h5_write(writer, name, &array, "", words);
+    sx_array_destroy(&array);
     return status;
 }
 
@@ -163,15 +163,15 @@ static sx_status write_scales(const sxi_fit_output *output, sxi_h5_writer *write
     const sxi_fit_frame *frame = output->frame;
     double y = (double)frame->y0 + 0.5 * (double)(frame->bin_y - 1);
     double x = (double)frame->x0 + 0.5 * (double)(frame->bin_x - 1);
-    SXI_TRY(write_scale(writer, "/fit/mode", output->modes, 0, 1, "index of the mode"));
+    SXI_TRY(write_scale(writer, "/fit/mode", SX_I64, output->modes, 0, 1, "mode"));
     if (output->info->rank > 2) {
-        SXI_TRY(write_scale(writer, "/fit/segment", frame->segments, 0, 1, "detector segment"));
+        SXI_TRY(write_scale(writer, "/fit/segment", SX_I64, frame->segments, 0, 1, "segment"));
     }
-    SXI_TRY(write_scale(writer, "/fit/y", frame->rows, y, (double)frame->bin_y,
-                        "row of the pixel (centre of the bin) in the frame as stored, from 0"));
+    SXI_TRY(
+        write_scale(writer, "/fit/y", SX_F64, frame->rows, y, (double)frame->bin_y, "row (pixel)"));
     if (output->info->rank > 1) {
-        SXI_TRY(write_scale(writer, "/fit/x", frame->columns, x, (double)frame->bin_x,
-                            "column of the pixel (centre of the bin) in the frame, from 0"));
+        SXI_TRY(write_scale(writer, "/fit/x", SX_F64, frame->columns, x, (double)frame->bin_x,
+                            "column (pixel)"));
     }
     return SX_OK;
 }
@@ -249,6 +249,10 @@ static sx_status write_settings(const sxi_fit_output *output, const sx_dcos_plan
     SXI_TRY(sxi_h5_set_reals(writer, "/fit", "irf_fwhm_ps", 1, &output->options->irf_fwhm));
     SXI_TRY(sxi_h5_set_ints(writer, "/fit", "delays_left_out", 1, &left_out));
     SXI_TRY(sxi_h5_set_ints(writer, "/fit", "roi", 4, roi));
+    SXI_TRY(
+        sxi_h5_set_text(writer, "/fit", "roi_order",
+                        "y0 y1 x0 x1 of the frame as stored: rows y0 <= y < y1, columns x0 <= x "
+                        "< x1"));
     return sxi_h5_set_ints(writer, "/fit", "bin", 2, bin);
 }
 

@@ -198,6 +198,41 @@ START_TEST(bins_weigh_and_respect_masks) {
 }
 END_TEST
 
+static void expect_text(sxi_h5 *file, const char *name, const char *attribute,
+                        const char *expected) {
+    char text[256];
+    ck_ok(sxi_h5_attribute_text(file, name, attribute, text, sizeof text));
+    ck_assert_str_eq(text, expected);
+}
+
+START_TEST(datasets_say_what_they_are) {
+    static const char *const plain[] = {"/fit/amplitude", "/fit/amplitude_errors",
+                                        "/fit/offset",    "/fit/offset_errors",
+                                        "/fit/chi2",      "/fit/modes",
+                                        "/fit/state",     "/fit/iterations"};
+    prepare();
+    const sx_xani_input input = {.cube = cube};
+    sx_xani_fit_options options = {.overwrite = true, .dcos.fixed_modes = true, .dcos.modes = 1};
+    ck_ok(sx_xani_fit(&input, &options, fit, NULL, NULL));
+    sxi_h5 *file;
+    sxi_h5_dataset mode;
+    ck_ok(sxi_h5_open(fit, &file));
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
+        expect_text(file, plain[i], "units", "1");
+    }
+    expect_text(file, "/fit/y", "long_name", "row (pixel)");
+    expect_text(file, "/fit/x", "long_name", "column (pixel)");
+    expect_text(file, "/fit/delay", "units", "ps");
+    ck_ok(sxi_h5_describe(file, "/fit/mode", &mode));
+    ck_assert_int_eq(mode.dtype, SX_I64);
+    sxi_h5_close(&file);
+    sx_array delay = read_map(fit, "/fit/delay");
+    ck_assert_int_eq(delay.shape[0], NT);
+    ck_assert(at(&delay, 0) == FIRST && at(&delay, 9) == FIRST + STEP * 9);
+    sx_array_destroy(&delay);
+}
+END_TEST
+
 static bool always(void *data) {
     (void)data;
     return true;
@@ -240,5 +275,5 @@ START_TEST(a_pulse_length_corrects_amplitudes) {
 END_TEST
 
 SX_TEST_MAIN("fit", maps_hold_what_was_put_in, tiles_and_threads_do_not_change_bytes,
-             regions_are_cut_and_bins_added, bins_weigh_and_respect_masks, failures_leave_nothing,
-             a_pulse_length_corrects_amplitudes)
+             regions_are_cut_and_bins_added, bins_weigh_and_respect_masks,
+             datasets_say_what_they_are, failures_leave_nothing, a_pulse_length_corrects_amplitudes)
