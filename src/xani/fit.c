@@ -313,8 +313,8 @@ typedef struct passing {
 } passing;
 
 static bool pass_one(void *data, const char *member, bool is_group) {
-    static const char *const fitted[] = {"signal", "sigma",    "delay",    "mask",
-                                         "count",  "off_mean", "off_error"};
+    static const char *const fitted[] = {"signal",   "sigma",     "delay", "mask", "count",
+                                         "off_mean", "off_error", "y",     "x"};
     passing *p = data;
     char from[256], to[256], sentence[256];
     sxi_h5_dataset described;

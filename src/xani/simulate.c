@@ -33,14 +33,14 @@ typedef struct field {
       "mean laser-off image, photons in the shots of a bin of average length")                     \
     X(OFF_ERROR, "/cube/off_error", SX_F32, PER_PIXEL, "photon",                                   \
       "1 sigma of off_mean, common to all bins")                                                   \
-    X(MASK, "/cube/mask", SX_U8, PER_PIXEL, "", "0: good, 1: behind the beam stop or dead")        \
+    X(MASK, "/cube/mask", SX_U8, PER_PIXEL, "1", "0: good, 1: behind the beam stop or dead")       \
     X(FREQUENCY, "/truth/frequency", SX_F64, PER_MODE, "THz",                                      \
       "frequency of the oscillation of the intensity, twice that of the phonon")                   \
     X(AMPLITUDE, "/truth/amplitude", SX_F64, PER_MODE, "1", "amplitude in signal at time zero")    \
     X(DECAY, "/truth/decay", SX_F64, PER_MODE, "1/ps", "decay rate of the oscillation")            \
     X(PHASE, "/truth/phase", SX_F64, PER_MODE, "rad", "phase of the cosine at time zero")          \
     X(OFFSET, "/truth/offset", SX_F64, PER_PIXEL, "1", "level about which signal oscillates")      \
-    X(MODES, "/truth/modes", SX_U8, PER_PIXEL, "", "number of modes, faint ones included")         \
+    X(MODES, "/truth/modes", SX_U8, PER_PIXEL, "1", "number of modes, faint ones included")        \
     X(H, "/truth/h", SX_F64, PER_PIXEL, "1",                                                       \
       "momentum transfer along x, in 2 pi over the lattice constant; the nearest whole number is " \
       "the Bragg peak")                                                                            \
@@ -290,25 +290,59 @@ static sx_status create_fields(const sxi_run *run, sxi_h5_writer *writer) {
     return SX_OK;
 }
 
+static sx_status write_numbers(sxi_h5_writer *writer, const char *name, int64_t count,
+                               const char *words) {
+    sx_array numbers;
+    SXI_TRY(sx_array_create(SX_I64, 1, &count, &numbers));
+    for (int64_t i = 0; i < count; i++) {
+        ((int64_t *)numbers.data)[i] = i;
+    }
+    sx_status status = sxi_h5_write(writer, name, &numbers, "", words);
+    sx_array_destroy(&numbers);
+    return status;
+}
+
+/* Of every axis of /cube: netCDF does not open a dataset of which only some have a scale. Those of
+ * /truth have none, because netCDF looks for them in the same group or above. */
+static sx_status attach_scales(sxi_h5_writer *writer) {
+    SXI_TRY(sxi_h5_attach_scale(writer, "/cube/count", 0, "/cube/delay"));
+    for (int f = 0; f < FIELDS; f++) {
+        int d = 0;
+        if (strncmp(fields[f].name, "/cube/", 6) != 0) {
+            continue;
+        }
+        if (fields[f].shape == PER_DELAY) {
+            SXI_TRY(sxi_h5_attach_scale(writer, fields[f].name, d++, "/cube/delay"));
+        }
+        SXI_TRY(sxi_h5_attach_scale(writer, fields[f].name, d++, "/cube/y"));
+        SXI_TRY(sxi_h5_attach_scale(writer, fields[f].name, d, "/cube/x"));
+    }
+    return SX_OK;
+}
+
 static sx_status write_axis(const sxi_run *run, axis *a, sxi_h5_writer *writer) {
     sx_array delay, count;
     SXI_TRY(sx_array_view(SX_F64, 1, &run->nt, a->delay, &delay));
     SXI_TRY(sx_array_view(SX_I64, 1, &run->nt, a->count, &count));
     SXI_TRY(sxi_h5_write(writer, "/cube/delay", &delay, "ps", "mean delay of the bin"));
-    SXI_TRY(sxi_h5_write(writer, "/cube/count", &count, "", "laser-on shots of the bin"));
-    SXI_TRY(sxi_h5_attach_scale(writer, "/cube/signal", 0, "/cube/delay"));
-    SXI_TRY(sxi_h5_attach_scale(writer, "/cube/sigma", 0, "/cube/delay"));
-    return SX_OK;
+    SXI_TRY(sxi_h5_write(writer, "/cube/count", &count, "1", "laser-on shots of the bin"));
+    SXI_TRY(write_numbers(writer, "/cube/y", run->rows, "row (pixel)"));
+    SXI_TRY(write_numbers(writer, "/cube/x", run->width, "column (pixel)"));
+    return attach_scales(writer);
 }
 
 static sx_status write_attributes(const sxi_run *run, sxi_h5_writer *writer,
                                   const sx_context *context) {
-    static const char *const axes[] = {"delay", ".", "."};
+    static const char *const axes[] = {"delay", "y", "x"};
     double springs[] = {run->lattice.k1, run->lattice.k2};
     int64_t seed = (int64_t)run->seed;
+    SXI_TRY(sxi_h5_set_text(writer, "/", "NX_class", "NXroot"));
+    SXI_TRY(sxi_h5_set_text(writer, "/", "default", "cube"));
     SXI_TRY(sxi_h5_set_text(writer, "/cube", "NX_class", "NXdata"));
     SXI_TRY(sxi_h5_set_text(writer, "/cube", "signal", "signal"));
     SXI_TRY(sxi_h5_set_texts(writer, "/cube", "axes", 3, axes));
+    /* NeXus would look for signal_errors. */
+    SXI_TRY(sxi_h5_set_text(writer, "/cube/signal", "errors", "sigma"));
     SXI_TRY(sxi_h5_set_text(writer, "/truth", "model",
                             "signal = offset + sum amplitude exp(-decay t) cos(2 pi frequency t + "
                             "phase) for t >= 0, else 0"));

@@ -300,6 +300,27 @@ START_TEST(bands_join) {
 }
 END_TEST
 
+/* netCDF and NeXus readers need a scale at every axis, and to be told where the errors are. */
+START_TEST(axes_are_named) {
+    sx_folder_empty();
+    const sx_xani_simulate_options options = {.shape = {3, 5}, .delays = 4};
+    ck_ok(sx_xani_simulate(&options, sx_folder("run.h5"), NULL));
+    sxi_h5 *file;
+    sx_array x;
+    char text[32];
+    ck_ok(sxi_h5_open(sx_folder("run.h5"), &file));
+    ck_ok(sxi_h5_read(file, "/cube/x", NULL, &x));
+    ck_assert_int_eq(x.dtype, SX_I64);
+    ck_assert(sx_array_count(&x) == 5 && ((const int64_t *)x.data)[4] == 4);
+    ck_ok(sxi_h5_attribute_text(file, "/cube/signal", "errors", text, sizeof text));
+    ck_assert_str_eq(text, "sigma");
+    ck_ok(sxi_h5_attribute_text(file, "/", "default", text, sizeof text));
+    ck_assert_str_eq(text, "cube");
+    sx_array_destroy(&x);
+    sxi_h5_close(&file);
+}
+END_TEST
+
 static bool always(void *data) {
     (void)data;
     return true;
@@ -354,4 +375,5 @@ END_TEST
 SX_TEST_MAIN("simulate", noiseless_is_the_model_of_the_truth, threads_do_not_matter,
              noise_has_the_stated_size, branches_solve_the_dynamical_matrix,
              signal_beats_at_twice_the_softened_phonon, masked_pixels_say_nothing,
-             delays_are_means_of_bins, bands_join, silly_requests_are_refused, aliases_are_told)
+             delays_are_means_of_bins, bands_join, axes_are_named, silly_requests_are_refused,
+             aliases_are_told)
