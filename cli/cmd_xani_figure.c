@@ -41,7 +41,9 @@ static sx_status run(cli_call *call, const void *data) {
         return cli_print_json(
             json_pack("{s:s, s:s}", "input", call->arguments[0], "output", v->output));
     }
-    printf("wrote %s, with its script and data beside it\n", v->output);
+    if (!v->common.quiet) {
+        printf("wrote %s, with its script and data beside it\n", v->output);
+    }
     return SX_OK;
 }
 

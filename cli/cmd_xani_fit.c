@@ -162,8 +162,10 @@ static sx_status run(cli_call *call, const void *data) {
         return status;
     }
     const char *name = input.cube ? input.cube : input.signal;
-    return v->common.json ? cli_fit_summary_json(&summary, name, v->output)
-                          : cli_fit_summary_print(&summary, name, v->output);
+    if (v->common.json) {
+        return cli_fit_summary_json(&summary, name, v->output);
+    }
+    return v->common.quiet ? SX_OK : cli_fit_summary_print(&summary, name, v->output);
 }
 
 const cli_command cli_xani_fit = {

@@ -66,8 +66,10 @@ static sx_status run(cli_call *call, const void *data) {
                                         (json_int_t)v->shape[0], (json_int_t)v->shape[1], "delays",
                                         (json_int_t)v->delays, "seed", (json_int_t)v->seed));
     }
-    printf("wrote %s: %lld x %lld pixels, %lld delays\n", v->output, (long long)v->shape[0],
-           (long long)v->shape[1], (long long)v->delays);
+    if (!v->common.quiet) {
+        printf("wrote %s: %lld x %lld pixels, %lld delays\n", v->output, (long long)v->shape[0],
+               (long long)v->shape[1], (long long)v->delays);
+    }
     return SX_OK;
 }
 

@@ -23,7 +23,8 @@ typedef struct cli_common {
               "use at most N cores; default: all that this process may use", 1, 4096),             \
         CLI_FLAG(type, common.json, "json", 0, "print figures as one JSON object"),                \
         CLI_FLAG(type, common.overwrite, "overwrite", 0, "replace an output that exists"),         \
-        CLI_FLAG(type, common.quiet, "quiet", 'q', "no progress, no remarks; warnings remain"),    \
+        CLI_FLAG(type, common.quiet, "quiet", 'q',                                                 \
+                 "print nothing but warnings and what --json asks for"),                           \
         CLI_FLAG(type, common.help, "help", 'h', "print this help"), {                             \
         0                                                                                          \
     }

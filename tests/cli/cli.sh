@@ -154,6 +154,11 @@ failed 'fit.h5 exists; it is kept unless --overwrite is given' xani fit cube.h5 
 expect 0 out '"pixels": 12' xani fit cube.h5 -o fit.h5 --overwrite --modes 1 --bin 2x2 --threads 1 --json -q
 json
 [ ! -s err ] || fail "--quiet says $(cat err)"
+"$sextant" xani fit cube.h5 -o quiet.h5 --modes 1 -q >out 2>err || fail 'a quiet fit fails'
+[ ! -s out ] && [ ! -s err ] || fail "a quiet fit says $(cat out err)"
+rm quiet.h5
+expect 0 out '/fit@t0_ps' info fit.h5
+expect 0 out '"name": "/fit/state@state_names"' info fit.h5 --json
 expect 0 out '/fit/frequency_errors' info fit.h5
 expect 0 out 'sextant xani fit cube.h5 -o fit.h5 --overwrite --modes 1 --bin 2x2' info fit.h5
 (
@@ -168,9 +173,11 @@ usage "--pixel y,x: '3' is not a pixel" xani figure fit.h5 -o fit.png --pixel 3
 failed 'nowhere.h5: no such file' xani figure nowhere.h5 -o fit.png -q
 [ ! -e fit.png ] || fail 'a failed figure left fit.png'
 if command -v gnuplot >/dev/null; then
-    expect 0 out 'wrote fit.png' xani figure fit.h5 -o fit.png -q
+    expect 0 out 'wrote fit.png' xani figure fit.h5 -o fit.png
     [ "$(head -c 4 fit.png | tail -c 3)" = PNG ] || fail 'fit.png is no PNG'
     failed 'exists and is kept' xani figure fit.h5 -o fit.png -q
+    "$sextant" xani figure fit.h5 -o fit.png -q --overwrite >out 2>err || fail 'a quiet figure fails'
+    [ ! -s out ] && [ ! -s err ] || fail "a quiet figure says $(cat out err)"
 fi
 
 # A limit on the size of files is a failure with a sentence, not a death that leaves half a file.
