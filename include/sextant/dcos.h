@@ -30,9 +30,14 @@ extern "C" {
     X(SINGULAR, 5, "singular", "parameters cannot be told apart, no covariance")                   \
     X(AT_BOUND, 6, "at_bound", "a frequency, decay or time constant ended at its bound")           \
     X(DEGENERATE, 7, "degenerate",                                                                 \
-      "near zero frequency, near Nyquist, or two modes closer than 0.5 / T: errors do not hold")   \
+      "near zero frequency or Nyquist, overdamped, amplitude below 3 sigma, or two modes closer "  \
+      "than 0.5 / T: errors do not hold")                                                          \
     X(AMBIGUOUS, 8, "ambiguous", "another frequency fits as well (delta chi2 < 4)")                \
-    X(INSIGNIFICANT, 9, "insignificant", "the number of modes was demanded, noise explains as much")
+    X(INSIGNIFICANT, 9, "insignificant",                                                           \
+      "the number of modes was demanded, noise explains as much")                                  \
+    X(UNEXPLAINED, 10, "unexplained",                                                              \
+      "what is left over is not the noise: neighbouring residuals are alike, or chi2 is above 4 "  \
+      "where errors are absolute; errors do not hold")
 
 typedef enum sx_dcos_state {
 #define SX_DCOS_STATE_ENUM(name, value, word, sentence) SX_DCOS_##name = value,

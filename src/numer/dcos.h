@@ -135,9 +135,11 @@ sx_dcos_state sxi_dcos_result(const sxi_dcos_work *work, const sxi_dcos_trace *t
                               const sxi_dcos_model *model, double variance, double t0,
                               sx_dcos_fit *fit);
 
-/* Amplitude over its error of the weakest mode; work as above. */
-double sxi_dcos_weakest(const sxi_dcos_work *work, const sxi_dcos_trace *trace,
-                        const sxi_dcos_model *model, double variance);
+/* sxi_dcos_doubt - a last look at a fit that is OK otherwise: faint modes, residuals that are not
+ * the noise.
+ * work as above. */
+void sxi_dcos_doubt(const sxi_dcos_work *work, const sxi_dcos_trace *trace, bool absolute,
+                    sx_dcos_fit *fit);
 
 /* --- start values --- */
 

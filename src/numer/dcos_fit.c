@@ -179,15 +179,21 @@ static void refine(const sx_dcos_plan *plan, sxi_dcos_work *work, const sxi_dcos
     model.theta[2 * model.modes] = isfinite(time) ? plan->grid.span / time : 2.5;
     sxi_dcos_minimise(work, trace, &model);
     sxi_dcos_finish(plan, work, trace, absolute, &model, fit);
+    sxi_dcos_doubt(work, trace, absolute, fit);
 }
 
-static bool startable(const sx_dcos_fit *start) {
+/* Finite, and no more modes than the samples determine. */
+static bool startable(const sxi_dcos_trace *trace, const sx_dcos_fit *start) {
+    if (start->modes > SX_DCOS_MAX_MODES ||
+        trace->used <= sxi_dcos_parameters(trace->background, start->modes)) {
+        return false;
+    }
     for (int k = 0; k < start->modes; k++) {
         if (!isfinite(start->mode[k].decay) || !isfinite(start->mode[k].frequency)) {
             return false;
         }
     }
-    return start->modes <= SX_DCOS_MAX_MODES;
+    return true;
 }
 
 static sx_status traces_create(int64_t padded, sxi_dcos_trace trace[WIDTH], double **memory) {
@@ -227,7 +233,7 @@ sx_status sx_dcos_fit_tile(const sx_dcos_plan *plan, int64_t npix, const double 
             if (fit[p].state != SX_DCOS_OK) {
                 continue;
             }
-            if (start && startable(&start[p])) {
+            if (start && startable(next, &start[p])) {
                 refine(plan, &work, next, absolute, &start[p], &fit[p]);
                 continue;
             }

@@ -10,6 +10,16 @@ enum { PARAMETERS = SXI_DCOS_LINEAR + SXI_DCOS_NONLINEAR };
 
 /* Cycles over the span within which a frequency counts as near zero or Nyquist, or two as one. */
 static const double NEAR_ZERO = 0.1, NEAR_NYQUIST = 0.5, NEAR_MODE = 0.5;
+/* Gone to 1/e within one radian: a relaxation or a spike looks the same. */
+static const double OVERDAMPED = 6.283185307179586;
+/* Amplitude over error below which the errors mean little. */
+static const double FAINT = 3;
+/* Reduced chi2 above which a given sigma is less than half of what it should be. */
+static const double MISFIT = 4;
+/* Deviations of the correlation of residuals: 1 in 3 million traces of noise. */
+static const double ALIKE = 5;
+/* Residuals below this part of the trace, squared, are rounding, which is no noise. */
+static const double ROUNDING = 1e-20;
 /* Two parameters more correlated than this share their information. */
 static const double CORRELATED = 0.9999;
 
@@ -236,6 +246,9 @@ static bool degenerate(const covariance *cov, const sxi_dcos_grid *grid,
         if (f < grid->frequency_least + NEAR_ZERO || f > grid->frequency_most - NEAR_NYQUIST) {
             return true;
         }
+        if (model->theta[2 * k] > OVERDAMPED * f) {
+            return true;
+        }
         for (int j = 0; j < k; j++) {
             if (fabs(f - model->theta[2 * j + 1]) < NEAR_MODE) {
                 return true;
@@ -245,19 +258,37 @@ static bool degenerate(const covariance *cov, const sxi_dcos_grid *grid,
     return correlated(cov, model->frozen);
 }
 
-double sxi_dcos_weakest(const sxi_dcos_work *work, const sxi_dcos_trace *trace,
-                        const sxi_dcos_model *model, double variance) {
-    covariance cov;
-    if (!make_covariance(work, trace, model, &cov)) {
-        return 0;
+/* An amplitude that may be zero has no phase, and its errors are no Gaussian's. */
+static bool faint(const sx_dcos_fit *fit) {
+    for (int k = 0; k < fit->modes; k++) {
+        if (!(fit->mode[k].amplitude > FAINT * fit->mode[k].amplitude_error)) {
+            return true;
+        }
     }
-    double weakest = (double)INFINITY;
-    for (int k = 0; k < model->modes; k++) {
-        sx_dcos_mode mode;
-        put_mode(&cov, trace, model, k, 0, variance, &mode);
-        weakest = fmin(weakest, mode.amplitude / mode.amplitude_error);
+    return false;
+}
+
+/* The correlation of a residual with the next one scatters by 1 / sqrt(n) if they are noise. */
+static bool alike(const sxi_dcos_work *work, const sxi_dcos_trace *trace) {
+    const double *r = work->residual;
+    int64_t n = trace->grid->n;
+    double sum = 0;
+    for (int64_t i = 1; i < n; i++) {
+        sum += r[i] * r[i - 1];
     }
-    return weakest;
+    double all = sxi_column_dot(work->padded, r, r);
+    return all > ROUNDING * trace->yy && sum * sqrt((double)trace->used) > ALIKE * all;
+}
+
+void sxi_dcos_doubt(const sxi_dcos_work *work, const sxi_dcos_trace *trace, bool absolute,
+                    sx_dcos_fit *fit) {
+    if (fit->state == SX_DCOS_OK && faint(fit)) {
+        fit->state = SX_DCOS_DEGENERATE;
+    }
+    bool misfit = absolute && fit->chi2 > MISFIT;
+    if (fit->state == SX_DCOS_OK && (misfit || alike(work, trace))) {
+        fit->state = SX_DCOS_UNEXPLAINED;
+    }
 }
 
 sx_dcos_state sxi_dcos_result(const sxi_dcos_work *work, const sxi_dcos_trace *trace,

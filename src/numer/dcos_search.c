@@ -14,6 +14,8 @@
  * and decay costs two more (theory/fit.md: right order in all cells but two close modes at SNR 5).
  */
 static const double PENALTY = 6;
+/* As many log(samples) even where there are fewer: twelve samples of noise reported a mode in 1 %. */
+static const double LEAST_SAMPLES = 50;
 /* One mode that fails may hide two that pass (equal modes in unknown noise): look further from this
  * part of the penalty on. */
 static const double PROMISING = 0.6;
@@ -34,6 +36,7 @@ enum { WIDTH = SXI_BANK_WIDTH };
 typedef struct seeker {
     const sxi_dcos_trace *trace;
     bool absolute;
+    bool demanded; /* the number of modes */
     bool stop;
     int most;     /* modes the samples allow */
     int tried;    /* modes of the largest model so far */
@@ -66,20 +69,14 @@ static double noise(const seeker *s, double rss, int modes) {
 static double penalty(const seeker *s, int modes) {
     double n = (double)s->trace->used;
     double freedom = n - sxi_dcos_parameters(s->trace->background, modes);
-    double single = PENALTY * log(n);
+    double single = PENALTY * log(fmax(n, LEAST_SAMPLES));
     return s->absolute ? single : single * (1 + single / fmax(freedom, 1));
 }
 
-static bool significant(sxi_dcos_work *work, const seeker *s, int from, int to) {
-    const sxi_dcos_model *small = &s->model[from];
-    sxi_dcos_model large = s->model[to];
-    double variance = noise(s, large.rss, to);
-    if (large.end == SXI_END_SINGULAR ||
-        !(small->rss - large.rss > (to - from) * penalty(s, to) * variance)) {
-        return false;
-    }
-    return sxi_dcos_evaluate(work, s->trace, &large) &&
-           sxi_dcos_weakest(work, s->trace, &large, variance) > 3;
+static bool significant(const seeker *s, int from, int to) {
+    const sxi_dcos_model *small = &s->model[from], *large = &s->model[to];
+    return large->end != SXI_END_SINGULAR &&
+           small->rss - large->rss > (to - from) * penalty(s, to) * noise(s, large->rss, to);
 }
 
 /* How far the frequency of a that is farthest from all of b lies from them. */
@@ -149,11 +146,23 @@ static void fit_background(sxi_dcos_work *work, seeker *s) {
     }
 }
 
+static int modes_at_bound(const sxi_dcos_model *model) {
+    int count = 0;
+    for (int k = 0; k < model->modes; k++) {
+        count += (model->frozen >> (2 * k) & 3u) != 0;
+    }
+    return count;
+}
+
 /* Near its minimum: may it still win or be as good elsewhere? Not if it is clearly worse, or on its
- * way to the minimum that is known. */
+ * way to the minimum that is known. A drift takes one mode at its bound, which says so; a second
+ * one would stand in the way of a true mode. */
 static bool contends(const seeker *s, const sxi_dcos_model *near) {
     const sxi_dcos_model *best = &s->model[near->modes];
     double ignored;
+    if (!s->demanded && modes_at_bound(near) > 1) {
+        return false;
+    }
     if (!isfinite(best->rss) || near->rss < best->rss) {
         return true;
     }
@@ -207,9 +216,9 @@ static bool grow(sxi_dcos_work *work, seeker *s, const sxi_dcos_seed seed[SXI_DC
 }
 
 /* Takes the new model, looks one further, or stops. */
-static void judge(sxi_dcos_work *work, seeker *s, const sx_dcos_options *options) {
+static void judge(seeker *s, const sx_dcos_options *options) {
     int modes = ++s->tried;
-    if (significant(work, s, s->accepted, modes)) {
+    if (significant(s, s->accepted, modes)) {
         s->accepted = modes;
     } else if (!options->fixed_modes) {
         double drop = s->model[s->accepted].rss - s->model[modes].rss;
@@ -283,7 +292,7 @@ static sx_status seeds_from_poles(const sx_dcos_plan *plan, sxi_dcos_work *work,
 static void extend(const sx_dcos_plan *plan, sxi_dcos_work *work, seeker *s,
                    const sxi_dcos_seed seed[SXI_DCOS_CANDIDATES]) {
     if (grow(work, s, seed, plan->options.fixed_modes)) {
-        judge(work, s, &plan->options);
+        judge(s, &plan->options);
     } else {
         s->stop = true;
     }
@@ -384,7 +393,7 @@ void sxi_dcos_finish(const sx_dcos_plan *plan, sxi_dcos_work *work, const sxi_dc
 }
 
 /* Another minimum as good, or fewer modes than demanded that are more than noise. */
-static void flag(const sx_dcos_plan *plan, const seeker *s, sx_dcos_fit *fit) {
+static void flag(const sxi_dcos_work *work, const seeker *s, sx_dcos_fit *fit) {
     int modes = s->chosen;
     const sxi_dcos_trace *trace = s->trace;
     const sxi_dcos_model *model = &s->model[modes];
@@ -393,14 +402,13 @@ static void flag(const sx_dcos_plan *plan, const seeker *s, sx_dcos_fit *fit) {
     if (ambiguous) {
         fit->frequency_other = s->other[modes][1] / trace->grid->span;
     }
-    if (fit->state != SX_DCOS_OK) {
-        return;
-    }
-    if (ambiguous) {
+    if (fit->state == SX_DCOS_OK && ambiguous) {
         fit->state = SX_DCOS_AMBIGUOUS;
-    } else if (plan->options.fixed_modes && s->accepted < plan->options.modes) {
+    }
+    if (fit->state == SX_DCOS_OK && s->demanded && s->accepted < s->chosen) {
         fit->state = SX_DCOS_INSIGNIFICANT;
     }
+    sxi_dcos_doubt(work, trace, s->absolute, fit);
 }
 
 static void seeker_start(const sx_dcos_plan *plan, sxi_dcos_work *work, const sxi_dcos_trace *trace,
@@ -408,6 +416,7 @@ static void seeker_start(const sx_dcos_plan *plan, sxi_dcos_work *work, const sx
     memset(s, 0, sizeof *s);
     s->trace = trace;
     s->absolute = absolute;
+    s->demanded = plan->options.fixed_modes;
     s->most = modes_possible(trace, modes_wanted(&plan->options));
     s->stop = s->most == 0;
     fit_background(work, s);
@@ -434,7 +443,7 @@ sx_status sxi_dcos_search_block(const sx_dcos_plan *plan, sxi_dcos_work *work, i
     for (int i = 0; i < count; i++) {
         seeker *s = &seekers[i];
         sxi_dcos_finish(plan, work, s->trace, absolute, &s->model[s->chosen], fit[i]);
-        flag(plan, s, fit[i]);
+        flag(work, s, fit[i]);
     }
 out:
     free(memory);

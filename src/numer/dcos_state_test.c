@@ -21,12 +21,12 @@ static const sx_dcos_options TWO = {.fixed_modes = true, .modes = 2};
 static const double SPAN = (N - 1) * 0.08;
 
 START_TEST(states_have_words) {
-    for (int state = 0; state < 10; state++) {
+    for (int state = 0; state < 11; state++) {
         ck_assert_ptr_nonnull(sx_dcos_state_word(state));
         ck_assert_ptr_nonnull(sx_dcos_state_sentence(state));
     }
     ck_assert_str_eq(sx_dcos_state_word(SX_DCOS_AMBIGUOUS), "ambiguous");
-    ck_assert_ptr_null(sx_dcos_state_word(10));
+    ck_assert_ptr_null(sx_dcos_state_word(11));
     ck_assert_ptr_null(sx_dcos_state_sentence(-1));
 }
 END_TEST
@@ -206,8 +206,93 @@ START_TEST(sparse_delays_are_ambiguous) {
 }
 END_TEST
 
+/* A drift that the background does not hold once hid modes of any height: no modes, state ok. */
+START_TEST(drift_is_not_ok) {
+    sx_truth truth = {.tones = 1, .tone = {{2.1, 10 * SIGMA, 0.3, 0.5}}};
+    sx_dcos_options linear = {.background = SX_BACKGROUND_LINEAR};
+    for (uint64_t draw = 0; draw < 20; draw++) {
+        truth.slope = SIGMA * (double)(1 + draw);
+        sx_dcos_fit fit = fit_truth(NULL, &truth, draw);
+        ck_assert(fit.state != SX_DCOS_OK || fit.modes == 1);
+        fit = fit_truth(&linear, &truth, draw);
+        ck_state(fit, SX_DCOS_OK);
+        ck_assert_int_eq(fit.modes, 1);
+    }
+}
+END_TEST
+
+START_TEST(relaxation_is_no_mode) {
+    for (uint64_t draw = 0; draw < 50; draw++) {
+        sx_truth truth = {.amplitude = 10 * SIGMA, .time = 0.3 + 0.1 * (double)draw};
+        sx_dcos_fit fit = fit_truth(NULL, &truth, draw);
+        ck_assert(fit.state != SX_DCOS_OK || fit.modes == 0);
+    }
+}
+END_TEST
+
+/* At SNR 50 and 0.7 cycles apart: the second mode lowers chi2 by hundreds. */
+START_TEST(close_pairs_are_two_modes) {
+    for (uint64_t draw = 0; draw < 20; draw++) {
+        sx_truth truth = {.tones = 2,
+                          .tone = {{2.0, 1, 0.15, 0.3 * (double)draw},
+                                   {2.0 + 0.7 / SPAN, 0.8, 0.2, 1.1 - 0.2 * (double)draw}}};
+        sx_dcos_fit fit = fit_truth(NULL, &truth, draw);
+        ck_assert_int_eq(fit.modes, 2);
+    }
+}
+END_TEST
+
+/* Noise of which 0.7 is that of the sample before, and a sigma three times too small. */
+START_TEST(what_is_no_noise_is_unexplained) {
+    double t[N], y[N], sigma[N];
+    sx_truth truth = {.tones = 1, .tone = {{2.1, 1, 0.3, 0.5}}};
+    int unexplained = 0;
+    sx_even_delays(N, 0, STEP, t);
+    sx_fill(N, 3 * SIGMA, sigma);
+    for (uint64_t draw = 0; draw < 50; draw++) {
+        double noise = 0;
+        sx_truth_fill(&truth, N, t, y);
+        for (int i = 0; i < N; i++) {
+            noise = 0.7 * noise + SIGMA * sxi_rng_normal(23, 1, draw * N + (uint64_t)i);
+            y[i] += noise;
+        }
+        sx_dcos_fit fit = sx_fit_trace(&ONE, N, t, y, NULL);
+        unexplained += fit.state == SX_DCOS_UNEXPLAINED;
+        sx_truth_fill(&truth, N, t, y);
+        sx_add_noise(24, draw, N, 3 * SIGMA, y);
+        fit = sx_fit_trace(&ONE, N, t, y, sigma);
+        ck_state(fit, SX_DCOS_OK);
+    }
+    ck_assert_int_ge(unexplained, 40);
+    sx_fill(N, SIGMA, sigma);
+    sx_dcos_fit fit = sx_fit_trace(&ONE, N, t, y, sigma);
+    ck_state(fit, SX_DCOS_UNEXPLAINED);
+    sx_dcos_options residual = {.scale = SX_SCALE_RESIDUAL};
+    fit = sx_fit_trace(&residual, N, t, y, sigma);
+    ck_state(fit, SX_DCOS_OK);
+}
+END_TEST
+
+/* A start with more modes than the samples determine is no start. */
+START_TEST(impossible_starts_are_searched) {
+    double t[10], y[10];
+    sx_dcos_fit start = {.modes = 4}, cold, warm;
+    sx_dcos_plan *plan;
+    sx_even_delays(10, 0, 1, t);
+    sx_fill(10, 0, y);
+    sx_add_noise(25, 0, 10, 1, y);
+    ck_ok(sx_dcos_plan_create(10, t, NULL, &plan));
+    ck_ok(sx_dcos_fit_tile(plan, 1, y, NULL, NULL, NULL, &cold));
+    ck_ok(sx_dcos_fit_tile(plan, 1, y, NULL, NULL, &start, &warm));
+    sx_dcos_plan_destroy(&plan);
+    ck_assert_mem_eq(&warm, &cold, sizeof warm);
+}
+END_TEST
+
 SX_TEST_MAIN("dcos_state", states_have_words, nothing_to_use_is_masked,
              tiny_sigmas_do_not_hide_a_mode, overflow_at_time_zero_is_singular,
              few_samples_are_too_few, constants_are_no_signal, noise_has_no_modes_unless_demanded,
              parameters_end_at_bounds, edges_of_the_window_are_degenerate,
-             sparse_delays_are_ambiguous)
+             sparse_delays_are_ambiguous, drift_is_not_ok, relaxation_is_no_mode,
+             close_pairs_are_two_modes, what_is_no_noise_is_unexplained,
+             impossible_starts_are_searched)

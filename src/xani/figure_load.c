@@ -166,7 +166,7 @@ static const char *class_colour(int state, int modes) {
         [SX_DCOS_NO_SIGNAL] = "#d3cbb8",     [SX_DCOS_NOT_CONVERGED] = "#202020",
         [SX_DCOS_SINGULAR] = "#6b3f2a",      [SX_DCOS_AT_BOUND] = "#86b086",
         [SX_DCOS_DEGENERATE] = "#2f6f6f",    [SX_DCOS_AMBIGUOUS] = "#e08fb8",
-        [SX_DCOS_INSIGNIFICANT] = "#b9cbe0",
+        [SX_DCOS_INSIGNIFICANT] = "#b9cbe0", [SX_DCOS_UNEXPLAINED] = "#d9603b",
     };
     if (state == SX_DCOS_OK) {
         return by_modes[modes];
