@@ -4,6 +4,7 @@
  *   {det}_data      [nbins, H, W] or [nbins, nseg, rows, cols]  sum over shots
  *   {det}_nEntries  [nbins]  shots with this detector     nEntries [nbins]  all selected shots
  *   binVar_bins     [nbins]  LEFT edges of the bins       X__sum   [nbins]  sum of monitor X
+ *   binVar          [nbins]  sum of the delay over nEntries shots; older cubes lack it
  *   {det}_cfg/mask, calib_mask  1 is good
  *
  * A detector misses shots, so its mean is over {det}_nEntries and that of the monitor over
@@ -158,6 +159,78 @@ static void centre(double *edge, int64_t bins, double *width) {
     *width = most - least <= 1e-3 * most ? most : 0;
 }
 
+/* Sums of the delay over the shots of each bin, one for each of bins. */
+static bool has_sums(sxi_h5 *cube, int64_t bins) {
+    sxi_h5_dataset about;
+    return sxi_h5_exists(cube, "/binVar") && !sxi_h5_is_group(cube, "/binVar") &&
+           sxi_h5_describe(cube, "/binVar", &about) == SX_OK && about.numeric && about.rank == 1 &&
+           about.shape[0] == bins;
+}
+
+/* Turns sums into means, and those of bins without shots into centres. Returns the first bin whose
+ * mean does not lie in it, or not behind that of the bin before; -1 if there is none. */
+static int64_t divide(double *sum, const double *shots, const double *edge, const double *centre,
+                      int64_t bins) {
+    for (int64_t t = 0; t < bins; t++) {
+        const double half = centre[t] - edge[t];
+        const double mean = sum[t] / shots[t];
+        /* Edges and sums may be floats: seven digits each. */
+        const double slack = 1e-3 * fabs(half) + 1e-6 * fabs(edge[t]);
+        const bool none = !(shots[t] > 0);
+        if (!none && !(fabs(mean - centre[t]) <= fabs(half) + slack)) {
+            return t;
+        }
+        sum[t] = none ? centre[t] : mean;
+        if (t > 0 && !((sum[t] - sum[t - 1]) * half > 0)) {
+            return t;
+        }
+    }
+    return -1;
+}
+
+/* Turns the left edges in side->delay into the delays of the bins: means over their shots where the
+ * file has their sums, for where shots do not fill a bin evenly its centre is not their delay, and
+ * phases come out wrong. */
+static sx_status settle_delays(sxi_source *source, sxi_h5 *cube, sxi_side *side, double *width,
+                               const sx_context *context, const char **kind) {
+    const int64_t bins = source->info.nt;
+    const size_t bytes = (size_t)bins * sizeof(double);
+    double *sum = NULL;
+    int64_t astray = -1;
+    double *edge = malloc(bytes);
+    if (!edge) {
+        return SXI_FAIL(SX_ERR_MEMORY, "no memory for %lld delays", (long long)bins);
+    }
+    sx_status status = SX_OK;
+    memcpy(edge, side->delay, bytes);
+    centre(side->delay, bins, width);
+    *kind = "bin centres";
+    if (!has_sums(cube, bins)) {
+        sx_log(context, SX_LOG_INFO,
+               "%s has no binVar [%lld], so delays are the centres of the bins", sxi_h5_path(cube),
+               (long long)bins);
+        goto out;
+    }
+    SXI_GO(sxi_source_vector(cube, "binVar", bins, &sum, NULL));
+    astray = divide(sum, side->monitor_shots, edge, side->delay, bins);
+    if (astray >= 0) {
+        sx_log(
+            context, SX_LOG_WARNING,
+            "%s: binVar / nEntries is not in bin %lld, so binVar is no sum of delays; delays are "
+            "the centres of the bins",
+            sxi_h5_path(cube), (long long)astray);
+        goto out;
+    }
+    memcpy(side->delay, sum, bytes);
+    *kind = "mean delays";
+    sx_log(context, SX_LOG_INFO, "delays are the means binVar / nEntries of the bins of %s",
+           sxi_h5_path(cube));
+out:
+    free(sum);
+    free(edge);
+    return status;
+}
+
 static sx_status read_masks(sxi_source *source, sxi_h5 *file, const char *detector,
                             const sx_context *context) {
     static const char *const masks[] = {"mask", "calib_mask"};
@@ -187,6 +260,7 @@ static sx_status open_sides(sxi_source *source, const sxi_layout_request *reques
     char detector[SXI_SOURCE_NAME];
     char monitor[SXI_SOURCE_NAME];
     char where[SXI_SOURCE_NAME + 64];
+    const char *kind = NULL;
     double width = 0;
     if (!input->off) {
         return SXI_FAIL(SX_ERR_MISSING,
@@ -206,10 +280,10 @@ static sx_status open_sides(sxi_source *source, const sxi_layout_request *reques
     SXI_TRY(sxi_source_signal(source, &on->frames));
     SXI_TRY(read_masks(source, cube, detector, request->context));
     SXI_TRY(read_masks(source, dark, detector, request->context));
-    snprintf(source->info.layout, sizeof source->info.layout, "LCLS1 cube (%.24s, %.16s)", detector,
-             monitor);
+    SXI_TRY(settle_delays(source, cube, on, &width, request->context, &kind));
+    snprintf(source->info.layout, sizeof source->info.layout, "LCLS1 cube (%.20s, %.14s, %s)",
+             detector, monitor, kind);
     snprintf(where, sizeof where, "%s:/binVar_bins", sxi_h5_path(cube));
-    centre(on->delay, source->info.nt, &width);
     const sxi_axis axis = {.where = where, .unit = bins.about.unit};
     SXI_TRY(sxi_source_axis(source, input, &axis, on->delay));
     if (width > 0) {

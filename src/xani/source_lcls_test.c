@@ -50,6 +50,7 @@ static sxi_h5_writer *create(const char *name) {
 /* What a test wants changed. */
 typedef struct wish {
     bool segments, second_detector, second_monitor, no_ipm2, other_edges, fewer, extra_axis;
+    sx_put_fn sums; /* of the delay; NULL: none */
 } wish;
 
 static void lcls1_side(const char *name, bool on, const wish *wanted) {
@@ -66,6 +67,9 @@ static void lcls1_side(const char *name, bool on, const wish *wanted) {
     sx_put(writer, "binVar_bins", SX_F32, 1, bins, "", wanted->other_edges && !on ? later : edges);
     sx_put(writer, monitor, SX_F64, 1, bins, "", on ? monitor_sum : off_monitor);
     sx_put(writer, "jungfrau1M_cfg/mask", SX_U8, rank - 1, shape + 1, "", good);
+    if (wanted->sums && on) {
+        sx_put(writer, "binVar", SX_F32, 1, bins, "", wanted->sums);
+    }
     if (wanted->second_detector) {
         sx_put(writer, "epix_data", SX_F64, 3, SHAPE, "", unity);
     }
@@ -137,7 +141,7 @@ START_TEST(lcls1_ratio_of_sums) {
         sxi_source *source = NULL;
         ck_ok(sxi_source_open(&input, &context, &source));
         const sxi_source_info *info = sxi_source_describe(source);
-        ck_assert_str_eq(info->layout, "LCLS1 cube (jungfrau1M, ipm2__sum)");
+        ck_assert_str_eq(info->layout, "LCLS1 cube (jungfrau1M, ipm2__sum, bin centres)");
         ck_assert_int_eq(info->rank, segments ? 3 : 2);
         ck_assert_int_eq(info->inputs, 2);
         for (int b = 0; b < T; b++) { /* centres of the bins; edges are floats */
@@ -169,6 +173,58 @@ START_TEST(lcls1_turned_by_a_negative_scale) {
 }
 END_TEST
 
+/* Shots crowd at a place of their own in each bin; the empty one sums to nothing. */
+static double mean_delay(int64_t b) {
+    static const double place[] = {0.02, 0.95, 0.5, 0.1, 0.999, 0.3};
+    return edges(b) + 0.1 * place[b];
+}
+static double delay_sum(int64_t b) { return b == EMPTY ? 0 : all_shots(b) * mean_delay(b); }
+static double already_means(int64_t b) { return mean_delay(b); }
+static double one_astray(int64_t b) { return delay_sum(b) + (b == 4 ? all_shots(b) * 0.01 : 0); }
+
+START_TEST(lcls1_mean_delays) {
+    for (int turned = 0; turned < 2; turned++) {
+        const wish wanted = {.sums = delay_sum};
+        sx_xani_input input = lcls1(&wanted);
+        messages log = {""};
+        const sx_context context = {.log = keep_message, .data = &log};
+        input.delay_scale = turned ? -1 : 1;
+        sxi_source *source = NULL;
+        ck_ok(sxi_source_open(&input, &context, &source));
+        const sxi_source_info *info = sxi_source_describe(source);
+        ck_assert_str_eq(info->layout, "LCLS1 cube (jungfrau1M, ipm2__sum, mean delays)");
+        ck_assert_ptr_nonnull(strstr(log.text, "1:delays are the means binVar / nEntries"));
+        for (int b = 0; b < T; b++) { /* of the float sums, an empty bin has its centre */
+            const double found = turned ? -info->delay_ps[T - 1 - b] : info->delay_ps[b];
+            ck_near(found, b == EMPTY ? 0.05 : mean_delay(b), 0, 1e-7);
+        }
+        ck_near(info->bin_width_ps, 0.1, 1e-6, 0);
+        check_ratio(source, H, turned ? REVERSED : IN_ORDER, true);
+        sxi_source_close(&source);
+    }
+}
+END_TEST
+
+START_TEST(lcls1_sums_that_are_none) {
+    const sx_put_fn sums[] = {already_means, one_astray};
+    for (int i = 0; i < 2; i++) {
+        const wish wanted = {.sums = sums[i]};
+        const sx_xani_input input = lcls1(&wanted);
+        messages log = {""};
+        const sx_context context = {.log = keep_message, .data = &log};
+        sxi_source *source = NULL;
+        ck_ok(sxi_source_open(&input, &context, &source));
+        const sxi_source_info *info = sxi_source_describe(source);
+        ck_assert_str_eq(info->layout, "LCLS1 cube (jungfrau1M, ipm2__sum, bin centres)");
+        ck_assert_ptr_nonnull(strstr(log.text, i ? "is not in bin 4" : "is not in bin 0"));
+        for (int b = 0; b < T; b++) {
+            ck_near(info->delay_ps[b], -0.15 + 0.1 * b, 0, 1e-7);
+        }
+        sxi_source_close(&source);
+    }
+}
+END_TEST
+
 START_TEST(lcls1_names) {
     sxi_source *source = NULL;
     wish wanted = {.second_detector = true, .second_monitor = true};
@@ -186,7 +242,8 @@ START_TEST(lcls1_names) {
     sxi_source_close(&source);
     input.i0 = "ipm3";
     ck_ok(sxi_source_open(&input, NULL, &source));
-    ck_assert_str_eq(sxi_source_describe(source)->layout, "LCLS1 cube (jungfrau1M, ipm3__sum)");
+    ck_assert_str_eq(sxi_source_describe(source)->layout,
+                     "LCLS1 cube (jungfrau1M, ipm3__sum, bin centres)");
     sxi_source_close(&source);
     wanted = (wish){.no_ipm2 = true};
     input = lcls1(&wanted);
@@ -347,6 +404,6 @@ START_TEST(lcls2_that_cannot_be_told) {
 }
 END_TEST
 
-SX_TEST_MAIN("source_lcls", lcls1_ratio_of_sums, lcls1_turned_by_a_negative_scale, lcls1_names,
-             lcls1_that_do_not_fit, cropped_cubes, lcls2_rows_in_order_of_arrival,
-             lcls2_that_cannot_be_told)
+SX_TEST_MAIN("source_lcls", lcls1_ratio_of_sums, lcls1_turned_by_a_negative_scale,
+             lcls1_mean_delays, lcls1_sums_that_are_none, lcls1_names, lcls1_that_do_not_fit,
+             cropped_cubes, lcls2_rows_in_order_of_arrival, lcls2_that_cannot_be_told)
