@@ -8,9 +8,21 @@
 
 #include "base/units.h"
 
-static sx_status scale_of(const sx_xani_input *input, const sxi_axis *axis, double *scale) {
-    if (input->delay_scale != 0) {
-        *scale = input->delay_scale;
+/* A scale that is given wins, but not silently: a file that says fs read as ps gives frequencies
+ * that look well and are wrong. Its negative only turns the axis around. */
+static void compare_scales(const sxi_axis *axis, double given, const sx_context *context) {
+    double unit = 0;
+    if (axis->unit[0] != '\0' && sxi_unit_time(axis->unit, &unit) == SX_OK &&
+        !(fabs(fabs(given) - unit) <= 1e-9 * unit)) {
+        sx_log(context, SX_LOG_WARNING, "%s says %s (%g ps), --delay-scale %g is used instead",
+               axis->where, axis->unit, unit, given);
+    }
+}
+
+static sx_status scale_of(const sxi_layout_request *request, const sxi_axis *axis, double *scale) {
+    if (request->input->delay_scale != 0) {
+        *scale = request->input->delay_scale;
+        compare_scales(axis, *scale, request->context);
         return SX_OK;
     }
     if (axis->unit[0] != '\0') {
@@ -62,7 +74,7 @@ static sx_status check_increasing(const sxi_axis *axis, int64_t nt, const place 
         }
         return SXI_FAIL(SX_ERR_RANGE,
                         "the delays %s must increase: index %lld holds %.9g ps, index %lld %.9g ps "
-                        "(a negative --delay-scale turns an axis around whose sign is reversed)",
+                        "(sort the frames by delay)",
                         axis->where, (long long)a->index, a->delay, (long long)b->index, b->delay);
     }
     return SX_OK;
@@ -101,11 +113,11 @@ static sx_status arrange(sxi_source *source, const sxi_axis *axis, double scale,
     return SX_OK;
 }
 
-sx_status sxi_source_axis(sxi_source *source, const sx_xani_input *input, const sxi_axis *axis,
-                          const double *stored) {
+sx_status sxi_source_axis(sxi_source *source, const sxi_layout_request *request,
+                          const sxi_axis *axis, const double *stored) {
     const int64_t nt = source->info.nt;
     double scale = 0;
-    SXI_TRY(scale_of(input, axis, &scale));
+    SXI_TRY(scale_of(request, axis, &scale));
     place *places = malloc((size_t)nt * sizeof *places);
     source->delay = malloc((size_t)nt * sizeof *source->delay);
     source->order = malloc((size_t)nt * sizeof *source->order);

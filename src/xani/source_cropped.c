@@ -72,7 +72,7 @@ static sx_status open_sides(sxi_source *source, const sxi_layout_request *reques
     sxi_stack delay;
     SXI_TRY(sxi_source_stack(cube, "scan_var", &delay));
     const sxi_axis axis = {.where = where, .unit = delay.about.unit};
-    SXI_TRY(sxi_source_axis(source, input, &axis, on->delay));
+    SXI_TRY(sxi_source_axis(source, request, &axis, on->delay));
     return sxi_source_ratio(source, on, off, request->context);
 }
 

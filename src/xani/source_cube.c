@@ -56,7 +56,7 @@ static sx_status open_cube(sxi_source *source, const sxi_layout_request *request
     SXI_TRY(sxi_source_stack(cube, "/cube/delay", &delay));
     SXI_TRY(sxi_source_vector(cube, "/cube/delay", source->info.nt, &values, NULL));
     const sxi_axis axis = {.where = where, .unit = delay.about.unit, .default_scale = 1};
-    sx_status status = sxi_source_axis(source, request->input, &axis, values);
+    sx_status status = sxi_source_axis(source, request, &axis, values);
     free(values);
     SXI_TRY(status);
     if (sxi_h5_exists(cube, "/cube/sigma")) {

@@ -70,7 +70,7 @@ sx_status sxi_source_open_datasets(sxi_source *source, const sxi_layout_request 
         status = sxi_source_signal(source, &signal);
     }
     if (status == SX_OK) {
-        status = sxi_source_axis(source, input, &axis, values);
+        status = sxi_source_axis(source, request, &axis, values);
     }
     free(values);
     SXI_TRY(status);

@@ -97,8 +97,8 @@ typedef struct sxi_axis {
 } sxi_axis;
 
 /* sxi_source_axis - turns the stored values [info.nt] into source->delay and source->order. */
-sx_status sxi_source_axis(sxi_source *source, const sx_xani_input *input, const sxi_axis *axis,
-                          const double *stored);
+sx_status sxi_source_axis(sxi_source *source, const sxi_layout_request *request,
+                          const sxi_axis *axis, const double *stored);
 
 /* sxi_source_reorder - brings values [nt] from the order of the file into that of the delays. */
 sx_status sxi_source_reorder(const sxi_source *source, double *values);

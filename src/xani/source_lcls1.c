@@ -285,7 +285,7 @@ static sx_status open_sides(sxi_source *source, const sxi_layout_request *reques
              detector, monitor, kind);
     snprintf(where, sizeof where, "%s:/binVar_bins", sxi_h5_path(cube));
     const sxi_axis axis = {.where = where, .unit = bins.about.unit};
-    SXI_TRY(sxi_source_axis(source, input, &axis, on->delay));
+    SXI_TRY(sxi_source_axis(source, request, &axis, on->delay));
     if (width > 0) {
         const double span = source->delay[source->info.nt - 1] - source->delay[0];
         const double stored = fabs(on->delay[source->info.nt - 1] - on->delay[0]);

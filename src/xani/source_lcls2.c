@@ -242,7 +242,7 @@ static sx_status open_sides(sxi_source *source, const sxi_layout_request *reques
     snprintf(where, sizeof where, "%s:/%s", sxi_h5_path(cube),
              motor.name[0] == '/' ? motor.name + 1 : motor.name);
     const sxi_axis axis = {.where = where, .unit = motor.about.unit, .sort = true};
-    SXI_TRY(sxi_source_axis(source, request->input, &axis, on->delay));
+    SXI_TRY(sxi_source_axis(source, request, &axis, on->delay));
     return sxi_source_ratio(source, on, off, request->context);
 }
 

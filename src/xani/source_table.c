@@ -40,7 +40,7 @@ static sx_status fill(sxi_source *source, const sxi_layout_request *request,
     char unit[SXI_TABLE_NAME];
     const sxi_axis axis = {.where = path,
                            .unit = sxi_table_unit(table->name[0], unit, (int)sizeof unit)};
-    SXI_GO(sxi_source_axis(source, request->input, &axis, time));
+    SXI_GO(sxi_source_axis(source, request, &axis, time));
     SXI_GO(sxi_source_reorder(source, source->trace));
     if (source->sigma_t) {
         SXI_GO(sxi_source_reorder(source, source->sigma_t));

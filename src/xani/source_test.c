@@ -157,6 +157,48 @@ START_TEST(units_and_scales_of_delays) {
 }
 END_TEST
 
+static void keep_warning(void *data, sx_log_level level, const char *sentence) {
+    if (level == SX_LOG_WARNING) {
+        snprintf(data, 300, "%s", sentence);
+    }
+}
+
+START_TEST(a_scale_beside_a_unit) {
+    static const struct {
+        const char *name;
+        double scale;
+        const char *words; /* of the warning; NULL: none is due */
+    } cases[] = {{"/fs", 1, ":/fs says femtosecond (0.001 ps), --delay-scale 1 is used instead"},
+                 {"/fs", -1, "--delay-scale -1 is used instead"},
+                 {"/fs", 1e-3, NULL},
+                 {"/fs", -1e-3, NULL},
+                 {"/fs", 0, NULL},
+                 {"/none", 1, NULL},
+                 {"/mm", 1, NULL}};
+    const char *path = datasets();
+    sxi_source *source = NULL;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char said[300] = "";
+        const sx_context context = {.log = keep_warning, .data = said};
+        const sx_xani_input input = {.signal = at(path, "/t1"),
+                                     .delay = at(path, cases[i].name),
+                                     .delay_scale = cases[i].scale};
+        ck_ok(sxi_source_open(&input, &context, &source));
+        ck_assert(cases[i].words ? strstr(said, cases[i].words) != NULL : said[0] == '\0');
+        sxi_source_close(&source);
+    }
+    char said[300] = "";
+    const sx_context context = {.log = keep_warning, .data = said};
+    const char text[] = "t_us,y\n1,2\n2,3\n3,4\n";
+    const sx_xani_input input = {.cube = sx_folder_write("u.csv", text, sizeof text - 1),
+                                 .delay_scale = 1};
+    ck_ok(sxi_source_open(&input, &context, &source));
+    ck_assert_ptr_nonnull(
+        strstr(said, "u.csv says us (1e+06 ps), --delay-scale 1 is used instead"));
+    sxi_source_close(&source);
+}
+END_TEST
+
 START_TEST(a_negative_scale_turns_delays_and_frames) {
     const char *path = datasets();
     const sx_xani_input input = {.signal = at(path, "/t4"),
@@ -229,7 +271,7 @@ START_TEST(what_does_not_fit_is_refused) {
         {{.signal = at(path, "/t3"), .delay = at(path, "/nan")}, SX_ERR_RANGE, "index 3 holds nan"},
         {{.signal = at(path, "/t3"), .delay = at(path, "/falling")},
          SX_ERR_RANGE,
-         "index 0 holds 1 ps, index 1 0.9 ps"},
+         "index 0 holds 1 ps, index 1 0.9 ps (sort the frames by delay)"},
         {{.signal = at(path, "/t3"), .delay = at(path, "/t3")}, SX_ERR_SHAPE, "one axis"},
         {{.signal = at(path, "/turned"), .delay = at(path, "/ps")},
          SX_ERR_SHAPE,
@@ -382,7 +424,7 @@ START_TEST(bands_that_cannot_be_read) {
 }
 END_TEST
 
-SX_TEST_MAIN("source", every_rank_and_type, units_and_scales_of_delays,
+SX_TEST_MAIN("source", every_rank_and_type, units_and_scales_of_delays, a_scale_beside_a_unit,
              a_negative_scale_turns_delays_and_frames, sigma_and_mask, what_does_not_fit_is_refused,
              a_colon_in_the_name_of_a_file, our_own_cube, a_trace_as_text, a_real_trace,
              bands_that_cannot_be_read)
