@@ -91,7 +91,7 @@ sx_status cli_fit_summary_print(const sx_xani_fit_summary *s, const char *input,
     for (int k = 0; k <= SX_DCOS_MAX_MODES; k++) {
         printf(" %d: %" PRId64 "%s", k, s->modes[k], k < SX_DCOS_MAX_MODES ? "," : "\n");
     }
-    if (s->has_sigma) {
+    if (s->has_sigma && isfinite(s->chi2_mean)) {
         printf("mean chi2 of pixels in state ok: %.3g per degree of freedom\n", s->chi2_mean);
     }
     if (s->pixels == 1) {

@@ -243,6 +243,14 @@ static void remark(job *j) {
                "above 0",
                (long long)masked, (long long)summary->pixels);
     }
+    int64_t bound = summary->state[SX_DCOS_AT_BOUND];
+    if (10 * bound > summary->pixels - masked &&
+        j->options->dcos.background <= SX_BACKGROUND_NONE) {
+        sx_log(j->context, SX_LOG_WARNING,
+               "%lld pixels ended at a bound, often a sign of a background that is not constant: "
+               "try --background exp or linear",
+               (long long)bound);
+    }
     if (summary->has_sigma && summary->chi2_mean < 0.5) {
         sx_log(
             j->context, SX_LOG_WARNING,

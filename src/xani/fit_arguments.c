@@ -111,7 +111,10 @@ typedef struct places {
 static void add_place(places *p, const char *folder, size_t length, const char *name) {
     char *path = p->path[p->count];
     bool known = false;
-    snprintf(path, SXI_ARGUMENT_BYTES, "%.*s%s%s", (int)length, folder, length ? "/" : "", name);
+    if (snprintf(path, SXI_ARGUMENT_BYTES, "%.*s%s%s", (int)length, folder, length ? "/" : "",
+                 name) >= SXI_ARGUMENT_BYTES) {
+        return; /* no file has such a path */
+    }
     for (int i = 0; i < p->count; i++) {
         known = known || strcmp(p->path[i], path) == 0;
     }
