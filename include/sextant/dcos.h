@@ -77,7 +77,7 @@ typedef struct sx_dcos_options {
     sx_dcos_init init;             /* bank */
     sx_dcos_scale scale;           /* auto */
     double t0;                     /* time zero: phases and amplitudes refer to it; 0 */
-    double t_start; /* samples before it are left out; used if has_t_start, else t0 */
+    double t_start;                /* samples before it are left out; if has_t_start, else t0 */
     bool has_t_start;
 } sx_dcos_options;
 
@@ -94,7 +94,7 @@ typedef struct sx_dcos_fit {
     double background_slope, background_slope_error;
     double background_amplitude, background_amplitude_error;
     double background_time, background_time_error;
-    double chi2; /* sum of squares over degrees of freedom (weighted if sigma was given) */
+    double chi2;            /* sum of squares over degrees of freedom, each over sigma^2 if given */
     double frequency_other; /* of the second minimum of an ambiguous trace */
     int32_t used;           /* samples that entered */
     uint16_t iterations;    /* evaluations of the model in the final fit */
@@ -130,8 +130,9 @@ SX_API void sx_dcos_plan_window(const sx_dcos_plan *plan, double *lowest, double
  * in   y         [npix][nt]  NaN: missing
  * in   sigma     [npix][nt]  1-sigma errors; NaN, infinite or <= 0: missing. NULL: unknown
  * in   weight    [nt]  relative weights shared by all traces (used only if sigma is NULL); NULL: 1
- * in   start     [npix]  NULL, or fits whose modes are tried first and whose number is kept (warm
- * start) out  fit       [npix]
+ * in   start     [npix]  NULL, or fits: each trace goes straight from these modes to the nearest
+ *                minimum, without a search. Fast, and wrong where the start is in another basin
+ * out  fit       [npix]
  *
  * SX_ERR_MEMORY. One thread; call it from several on distinct outputs. The result of a trace does
  * not depend on its neighbours in the tile. */
