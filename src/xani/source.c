@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 /* Tried in this order. A new layout is a file and a line here. */
 static const sxi_layout *const layouts[] = {&sxi_layout_cube, &sxi_layout_lcls1,
@@ -57,10 +58,23 @@ static sx_status check_options(const sx_xani_input *input, const char *layout, b
                    {input->i0, "--i0", i0}};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         if (options[i].given && !options[i].used) {
-            return SXI_FAIL(SX_ERR_ARGUMENT, "%s %s has no meaning for a %s (%s)",
-                            options[i].option, options[i].given, layout,
-                            input->cube ? input->cube : input->signal);
+            return SXI_FAIL(SX_ERR_ARGUMENT, "%s %s has no meaning for %s (%s)", options[i].option,
+                            options[i].given, input->cube ? input->cube : input->signal, layout);
         }
+    }
+    return SX_OK;
+}
+
+/* By whatever name: y would be 0 everywhere. */
+static sx_status check_off(const char *on, const char *off) {
+    struct stat first;
+    struct stat second;
+    if (stat(on, &first) == 0 && stat(off, &second) == 0 && first.st_dev == second.st_dev &&
+        first.st_ino == second.st_ino) {
+        return SXI_FAIL(SX_ERR_ARGUMENT,
+                        "--off %s is the laser-on cube %s itself; give the cube of the laser-off "
+                        "shots",
+                        off, on);
     }
     return SX_OK;
 }
@@ -85,6 +99,9 @@ static sx_status open_cube(sxi_source *source, const sxi_layout_request *request
             return SXI_FAIL(SX_ERR_ARGUMENT, "--delay goes with --signal; the %s %s has its own",
                             layout->name, input->cube);
         }
+        if (input->off) {
+            SXI_TRY(check_off(input->cube, input->off));
+        }
         return layout->open(source, request);
     }
     return SXI_FAIL(SX_ERR_FORMAT,
@@ -97,10 +114,10 @@ static sx_status open_cube(sxi_source *source, const sxi_layout_request *request
 static sx_status open_any(sxi_source *source, const sxi_layout_request *request) {
     const sx_xani_input *input = request->input;
     if (input->signal) {
-        SXI_TRY(check_options(input, "signal of its own", false, false, false));
+        SXI_TRY(check_options(input, "datasets", false, false, false));
         SXI_TRY(sxi_source_open_datasets(source, request));
     } else if (is_table(input->cube)) {
-        SXI_TRY(check_options(input, "trace as text", false, false, false));
+        SXI_TRY(check_options(input, "CSV trace", false, false, false));
         SXI_TRY(sxi_source_open_table(source, request));
     } else {
         SXI_TRY(open_cube(source, request));
@@ -287,7 +304,7 @@ static sx_status check_band(const sxi_source *source, int64_t row0, int64_t coun
                         (long long)info->width);
     }
     if (sigma && !info->has_sigma) {
-        return SXI_FAIL(SX_ERR_ARGUMENT, "this %s has no sigma", info->layout);
+        return SXI_FAIL(SX_ERR_ARGUMENT, "there is no sigma in this input (%s)", info->layout);
     }
     return SX_OK;
 }

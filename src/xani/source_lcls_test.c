@@ -3,6 +3,7 @@
  * b has the ratio truth(b, p), whatever the shots and the beam did. */
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "sx_check.h"
 #include "sx_folder.h"
@@ -271,6 +272,9 @@ START_TEST(lcls1_that_do_not_fit) {
     input = lcls1(&wanted);
     input.off = NULL;
     ck_fails(sxi_source_open(&input, NULL, &source), SX_ERR_MISSING, "--off FILE");
+    input.off = sx_folder("again.h5"); /* the on file under another name */
+    ck_assert_int_eq(symlink(sx_folder("on.h5"), input.off), 0);
+    ck_fails(sxi_source_open(&input, NULL, &source), SX_ERR_ARGUMENT, "laser-on cube");
     input.off = sx_folder("none.h5");
     ck_fails(sxi_source_open(&input, NULL, &source), SX_ERR_IO, "no such file");
     input.off = sx_folder("off.h5");

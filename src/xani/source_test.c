@@ -415,7 +415,7 @@ START_TEST(bands_that_cannot_be_read) {
     ck_ok(sx_array_create(SX_U8, 2, shape + 1, &mask));
     ck_fails(sxi_source_read(source, 4, 2, &y, NULL, &mask), SX_ERR_RANGE, "there are 5");
     ck_fails(sxi_source_read(source, 0, 2, &wrong, NULL, &mask), SX_ERR_SHAPE, "float32 [6, 2, 3]");
-    ck_fails(sxi_source_read(source, 0, 2, &y, &y, &mask), SX_ERR_ARGUMENT, "no sigma");
+    ck_fails(sxi_source_read(source, 0, 2, &y, &y, &mask), SX_ERR_ARGUMENT, "there is no sigma");
     ck_ok(sxi_source_read(source, 3, 2, &y, NULL, &mask));
     sx_array_destroy(&y);
     sx_array_destroy(&wrong);
