@@ -18,6 +18,8 @@ typedef struct sxi_stack {
     sxi_h5 *file;
     char name[SXI_SOURCE_NAME];
     sxi_h5_dataset about;
+    int marks;      /* values that stand for a missing sample, of _FillValue and missing_value */
+    double mark[2]; /* they are read as NaN */
 } sxi_stack;
 
 struct sxi_source {
@@ -73,11 +75,12 @@ sx_status sxi_source_input(sxi_source *source, const char *path);
 sx_status sxi_source_name(sxi_source *source, const char *option, const char *text,
                           sxi_stack *stack);
 
-/* sxi_source_stack - a numeric dataset of a file, described. */
+/* sxi_source_stack - a numeric dataset of a file, described. One that is packed (scale_factor,
+ * add_offset) is refused. */
 sx_status sxi_source_stack(sxi_h5 *file, const char *name, sxi_stack *stack);
 
-/* sxi_source_vector - all values of a dataset [count] or [count,1] as new doubles; expected < 0:
- * any count. */
+/* sxi_source_vector - all values of a dataset [count] or [count,1] as new doubles, missing ones NaN;
+ * expected < 0: any count. */
 sx_status sxi_source_vector(sxi_h5 *file, const char *name, int64_t expected, double **values,
                             int64_t *count);
 
@@ -103,8 +106,11 @@ sx_status sxi_source_axis(sxi_source *source, const sxi_layout_request *request,
 /* sxi_source_reorder - brings values [nt] from the order of the file into that of the delays. */
 sx_status sxi_source_reorder(const sxi_source *source, double *values);
 
+/* sxi_stack_blank - makes NaN of the values of a float array that stand for missing samples. */
+void sxi_stack_blank(const sxi_stack *stack, sx_array *values);
+
 /* sxi_stack_read - frames first .. first + n - 1, rows row0 .. row0 + count - 1 into target
- * [n][count][width]. */
+ * [n][count][width]; missing samples are NaN. */
 sx_status sxi_stack_read(const sxi_stack *stack, int64_t first, int64_t n, int64_t row0,
                          int64_t count, sx_array *target);
 

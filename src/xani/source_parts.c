@@ -40,6 +40,30 @@ sx_status sxi_source_file(sxi_source *source, const char *path, sxi_h5 **file) {
     return SX_OK;
 }
 
+/* The conventions of netCDF for values that are not what they look like. */
+static sx_status read_marks(sxi_stack *stack) {
+    static const char *const marks[] = {"_FillValue", "missing_value"};
+    static const struct {
+        const char *name;
+        double none;
+    } packing[] = {{"scale_factor", 1}, {"add_offset", 0}};
+    double value = 0;
+    for (size_t i = 0; i < sizeof packing / sizeof *packing; i++) {
+        if (sxi_h5_attribute_real(stack->file, stack->name, packing[i].name, &value) == SX_OK &&
+            value != packing[i].none) {
+            return SXI_FAIL(SX_ERR_UNSUPPORTED,
+                            "%s:%s is packed (%s %g), which is not undone here; write it unpacked",
+                            sxi_h5_path(stack->file), stack->name, packing[i].name, value);
+        }
+    }
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        if (sxi_h5_attribute_real(stack->file, stack->name, marks[i], &value) == SX_OK) {
+            stack->mark[stack->marks++] = value;
+        }
+    }
+    return SX_OK;
+}
+
 sx_status sxi_source_stack(sxi_h5 *file, const char *name, sxi_stack *stack) {
     if (strlen(name) >= sizeof stack->name) {
         return SXI_FAIL(SX_ERR_ARGUMENT, "%s: the name %s is too long", sxi_h5_path(file), name);
@@ -51,7 +75,7 @@ sx_status sxi_source_stack(sxi_h5 *file, const char *name, sxi_stack *stack) {
         sx_array none = {0};
         return sxi_h5_read(file, name, NULL, &none);
     }
-    return SX_OK;
+    return read_marks(stack);
 }
 
 sx_status sxi_source_name(sxi_source *source, const char *option, const char *text,
@@ -110,6 +134,7 @@ sx_status sxi_source_vector(sxi_h5 *file, const char *name, int64_t expected, do
                         name, (long long)elements, (long long)expected);
     }
     SXI_TRY(sxi_h5_read(file, name, &real, &array));
+    sxi_stack_blank(&stack, &array);
     *values = malloc((size_t)(elements ? elements : 1) * sizeof **values);
     if (!*values) {
         sx_array_destroy(&array);

@@ -2,6 +2,39 @@
  * Rows of the flattened frame out of a stack of frames. */
 #include "xani/source_layout.h"
 
+#include <math.h>
+
+/* A mark is compared as the type of the array holds it: 1e20 is not the float 1e20. */
+static void blank_row(double mark, sx_array *values, int64_t at, int64_t count, int64_t stride) {
+    for (int64_t i = 0; i < count; i++) {
+        if (values->dtype == SX_F32) {
+            float *value = (float *)values->data + at + i * stride;
+            *value = *value == (float)mark ? NAN : *value;
+        } else {
+            double *value = (double *)values->data + at + i * stride;
+            *value = *value == mark ? (double)NAN : *value;
+        }
+    }
+}
+
+/* One axis after the other down to the last. */
+static void blank(double mark, sx_array *values, int d, int64_t at) {
+    if (d >= values->rank - 1) {
+        blank_row(mark, values, at, values->rank ? values->shape[d] : 1,
+                  values->rank ? values->stride[d] : 1);
+        return;
+    }
+    for (int64_t i = 0; i < values->shape[d]; i++) {
+        blank(mark, values, d + 1, at + i * values->stride[d]);
+    }
+}
+
+void sxi_stack_blank(const sxi_stack *stack, sx_array *values) {
+    for (int i = 0; i < stack->marks; i++) {
+        blank(stack->mark[i], values, 0, 0);
+    }
+}
+
 /* Rows of one segment; the box has the axes of the dataset, the view its strides. */
 static sx_status read_part(const sxi_stack *stack, int64_t first, int64_t n, int64_t segment,
                            int64_t row0, int64_t count, sx_array *view) {
@@ -47,5 +80,6 @@ sx_status sxi_stack_read(const sxi_stack *stack, int64_t first, int64_t n, int64
         SXI_TRY(read_part(stack, first, n, segment, inside, part, &view));
         row += part;
     }
+    sxi_stack_blank(stack, target);
     return SX_OK;
 }

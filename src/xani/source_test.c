@@ -249,6 +249,59 @@ START_TEST(sigma_and_mask) {
 }
 END_TEST
 
+/* Values that stand for missing samples, by the conventions of netCDF. */
+static const char *marked(const char *attribute, double value) {
+    static const int64_t trace[] = {T}, image[] = {T, H, W};
+    const double seven = 7;
+    sx_folder_empty();
+    sxi_h5_writer *writer = create("m.h5");
+    sx_put(writer, "/t", SX_F64, 1, trace, "ps", tenth);
+    sx_put(writer, "/u16", SX_U16, 3, image, "", index_of);
+    sx_put(writer, "/f32", SX_F32, 3, image, "", tenth);
+    sx_put(writer, "/f64", SX_F64, 3, image, "", index_of);
+    ck_ok(sxi_h5_set_reals(writer, "/u16", attribute, 1, &value));
+    ck_ok(sxi_h5_set_reals(writer, "/f32", attribute, 1, &value));
+    ck_ok(sxi_h5_set_reals(writer, "/f64", attribute, 1, &value));
+    ck_ok(sxi_h5_set_reals(writer, "/f64", "missing_value", 1, &seven));
+    ck_ok(sxi_h5_commit(&writer));
+    return sx_folder("m.h5");
+}
+
+START_TEST(marks_of_missing_samples) {
+    static const struct {
+        const char *name;
+        double mark, missing[2]; /* index of the samples that are NaN */
+    } cases[] = {{"/u16", 40, {40, 40}}, {"/f32", 4.1, {41, 41}}, {"/f64", 40, {40, 7}}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *path = marked("_FillValue", cases[i].mark);
+        const sx_xani_input input = {.signal = at(path, cases[i].name),
+                                     .delay = at(path, "/t"),
+                                     .sigma = at(path, cases[i].name)};
+        sxi_source *source = NULL;
+        ck_ok(sxi_source_open(&input, NULL, &source));
+        band all;
+        read_by(source, 2, &all);
+        for (int64_t n = 0; n < T * H * W; n++) {
+            const int64_t t = n / (H * W), row = n / W % H, x = n % W;
+            const bool missing = n == cases[i].missing[0] || n == cases[i].missing[1];
+            ck_assert(isnan(get3(&all.y, t, row, x)) == missing);
+            ck_assert(isnan(get3(&all.sigma, t, row, x)) == missing);
+        }
+        band_free(&all);
+        sxi_source_close(&source);
+    }
+    /* A delay that is missing, values that are packed. */
+    const char *path = marked("scale_factor", 0.5);
+    sxi_source *source = NULL;
+    sx_xani_input input = {.signal = at(path, "/u16"), .delay = at(path, "/t")};
+    ck_fails(sxi_source_open(&input, NULL, &source), SX_ERR_UNSUPPORTED,
+             "is packed (scale_factor 0.5)");
+    path = marked("add_offset", 0);
+    ck_ok(sxi_source_open(&input, NULL, &source));
+    sxi_source_close(&source);
+}
+END_TEST
+
 START_TEST(what_does_not_fit_is_refused) {
     const char *path = datasets();
     const struct {
@@ -425,6 +478,6 @@ START_TEST(bands_that_cannot_be_read) {
 END_TEST
 
 SX_TEST_MAIN("source", every_rank_and_type, units_and_scales_of_delays, a_scale_beside_a_unit,
-             a_negative_scale_turns_delays_and_frames, sigma_and_mask, what_does_not_fit_is_refused,
-             a_colon_in_the_name_of_a_file, our_own_cube, a_trace_as_text, a_real_trace,
-             bands_that_cannot_be_read)
+             a_negative_scale_turns_delays_and_frames, sigma_and_mask, marks_of_missing_samples,
+             what_does_not_fit_is_refused, a_colon_in_the_name_of_a_file, our_own_cube,
+             a_trace_as_text, a_real_trace, bands_that_cannot_be_read)
