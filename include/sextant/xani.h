@@ -22,7 +22,7 @@ typedef struct sx_xani_input {
     const char *off;    /* the laser-off file of an LCLS1 or cropped cube */
     const char *signal; /* FILE:/path  [T,H,W], [T,N], [T,S,H,W] or [T] of any numeric type */
     const char *delay;  /* FILE:/path  [T] */
-    const char *sigma;  /* FILE:/path  shape of signal, or [T] */
+    const char *sigma;  /* FILE:/path  shape of signal, [T], or one number */
     const char *mask;   /* FILE:/path  shape of one frame; 0 is good */
     const char *detector; /* which detector of a file that holds several */
     const char *i0; /* which intensity monitor: "ipm2", "ipm2__sum", "i0_ipm3"; default by layout */

@@ -2,6 +2,7 @@
  * Any datasets: --signal, --delay, --sigma, --mask FILE:/path. */
 #include "xani/source_layout.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,29 @@ static sx_status check_delays(const sxi_stack *signal, const sxi_stack *delay, i
         sxi_h5_path(delay->file), delay->name, (long long)count, hint);
 }
 
+/* One number for all samples. */
+static sx_status open_one_sigma(sxi_source *source, const sxi_stack *sigma) {
+    const int64_t nt = source->info.nt;
+    const sx_dtype real = SX_F64;
+    sx_array read;
+    SXI_TRY(sxi_h5_read(sigma->file, sigma->name, &real, &read));
+    const double value = *(const double *)read.data;
+    sx_array_destroy(&read);
+    if (!(value > 0) || !isfinite(value)) {
+        return SXI_FAIL(SX_ERR_RANGE,
+                        "the sigma %s:%s is %g for all samples; it must be positive and finite",
+                        sxi_h5_path(sigma->file), sigma->name, value);
+    }
+    source->sigma_t = malloc((size_t)nt * sizeof *source->sigma_t);
+    if (!source->sigma_t) {
+        return SXI_FAIL(SX_ERR_MEMORY, "no memory for %lld delays", (long long)nt);
+    }
+    for (int64_t t = 0; t < nt; t++) {
+        source->sigma_t[t] = value;
+    }
+    return SX_OK;
+}
+
 static sx_status open_sigma(sxi_source *source, const char *text) {
     const sxi_h5_dataset *signal = &source->signal.about;
     char found[80];
@@ -45,9 +69,12 @@ static sx_status open_sigma(sxi_source *source, const char *text) {
         SXI_TRY(sxi_source_vector(sigma.file, sigma.name, source->info.nt, &source->sigma_t, NULL));
         return sxi_source_reorder(source, source->sigma_t);
     }
+    if (sigma.about.rank == 0 || (sigma.about.rank == 1 && sigma.about.shape[0] == 1)) {
+        return open_one_sigma(source, &sigma);
+    }
     return SXI_FAIL(SX_ERR_SHAPE,
-                    "the sigma %s:%s is %s; it must be shaped like the signal, %s, or hold one "
-                    "value per delay, [%lld]",
+                    "the sigma %s:%s is %s; it must be shaped like the signal, %s, hold one value "
+                    "per delay, [%lld], or be one number",
                     sxi_h5_path(sigma.file), sigma.name,
                     sxi_shape_text(sigma.about.rank, sigma.about.shape, found, sizeof found),
                     sxi_shape_text(signal->rank, signal->shape, needed, sizeof needed),

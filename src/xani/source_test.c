@@ -302,6 +302,37 @@ START_TEST(marks_of_missing_samples) {
 }
 END_TEST
 
+START_TEST(one_sigma_for_all) {
+    static const int64_t trace[] = {T}, one_number[] = {1};
+    sx_folder_empty();
+    sxi_h5_writer *writer = create("s.h5");
+    sx_put(writer, "/t", SX_F64, 1, trace, "ps", tenth);
+    sx_put(writer, "/y", SX_F64, 1, trace, "", index_of);
+    sx_put(writer, "/one", SX_F64, 1, one_number, "", frame_fifth);
+    sx_put(writer, "/scalar", SX_F32, 0, NULL, "", frame_fifth);
+    sx_put(writer, "/nought", SX_F64, 0, NULL, "", index_of);
+    ck_ok(sxi_h5_commit(&writer));
+    const char *path = sx_folder("s.h5");
+    const char *const names[] = {"/one", "/scalar"};
+    sxi_source *source = NULL;
+    for (int i = 0; i < 2; i++) {
+        const sx_xani_input input = {
+            .signal = at(path, "/y"), .delay = at(path, "/t"), .sigma = at(path, names[i])};
+        ck_ok(sxi_source_open(&input, NULL, &source));
+        ck_assert(sxi_source_describe(source)->has_sigma);
+        band all;
+        read_by(source, 1, &all);
+        ck_near(get3(&all.sigma, 0, 0, 0), 0.2, 1e-7, 0); /* a float */
+        ck_near(get3(&all.sigma, T - 1, 0, 0), 0.2, 1e-7, 0);
+        band_free(&all);
+        sxi_source_close(&source);
+    }
+    const sx_xani_input input = {
+        .signal = at(path, "/y"), .delay = at(path, "/t"), .sigma = at(path, "/nought")};
+    ck_fails(sxi_source_open(&input, NULL, &source), SX_ERR_RANGE, "it must be positive");
+}
+END_TEST
+
 START_TEST(what_does_not_fit_is_refused) {
     const char *path = datasets();
     const struct {
@@ -479,5 +510,5 @@ END_TEST
 
 SX_TEST_MAIN("source", every_rank_and_type, units_and_scales_of_delays, a_scale_beside_a_unit,
              a_negative_scale_turns_delays_and_frames, sigma_and_mask, marks_of_missing_samples,
-             what_does_not_fit_is_refused, a_colon_in_the_name_of_a_file, our_own_cube,
-             a_trace_as_text, a_real_trace, bands_that_cannot_be_read)
+             one_sigma_for_all, what_does_not_fit_is_refused, a_colon_in_the_name_of_a_file,
+             our_own_cube, a_trace_as_text, a_real_trace, bands_that_cannot_be_read)
