@@ -37,6 +37,7 @@ enum { SXI_H5_ENTRIES = 16 };
 struct sxi_h5 {
     char *path;
     hid_t id;
+    long long bytes; /* of the file when it was opened */
     uint64_t clock;
     sxi_h5_entry entry[SXI_H5_ENTRIES];
 };

@@ -165,6 +165,7 @@ sx_status sxi_h5_open(const char *path, sxi_h5 **file) {
         return SXI_FAIL(SX_ERR_MEMORY, "%s: no memory to open it", path);
     }
     opened->path = copy;
+    opened->bytes = bytes;
     sxi_h5_enter();
     sx_status status = open_locked(path, bytes, opened);
     sxi_h5_leave();

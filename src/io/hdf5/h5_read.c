@@ -4,6 +4,7 @@
 #include "io/hdf5/h5_locked.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 
 /* A target with gaps is filled through a contiguous piece of at most this size. */
 enum { PIECE_BYTES = 4 << 20 };
@@ -158,10 +159,31 @@ static sx_status read_box(sxi_h5 *file, const char *name, const int64_t *start,
     return read_pieces(file, entry, first, number, array);
 }
 
+/* HDF5 reads zeros beyond the end of a file that was cut after it was opened (1.10, driver sec2), so
+ * every read asks whether the file is still as long. */
+static sx_status check_length(const sxi_h5 *file) {
+    void *handle = NULL;
+    struct stat about;
+    if (H5Fget_vfd_handle(file->id, H5P_DEFAULT, &handle) < 0 || !handle ||
+        fstat(*(const int *)handle, &about) != 0) {
+        return SXI_FAIL(SX_ERR_IO, "%s: its length cannot be asked", file->path);
+    }
+    if ((long long)about.st_size < file->bytes) {
+        return SXI_FAIL(SX_ERR_IO,
+                        "%s was cut from %lld to %lld bytes while it was read; let nothing write "
+                        "to it meanwhile",
+                        file->path, file->bytes, (long long)about.st_size);
+    }
+    return SX_OK;
+}
+
 sx_status sxi_h5_read_box(sxi_h5 *file, const char *name, const int64_t *start,
                           const int64_t *count, sx_array *array) {
     sxi_h5_enter();
     sx_status status = read_box(file, name, start, count, array);
+    if (status == SX_OK) {
+        status = check_length(file);
+    }
     sxi_h5_leave();
     return status;
 }
@@ -182,6 +204,9 @@ sx_status sxi_h5_read(sxi_h5 *file, const char *name, const sx_dtype *as, sx_arr
     if (status == SX_OK) {
         const int64_t origin[SX_MAX_RANK] = {0};
         status = read_box(file, name, origin, read.shape, &read);
+    }
+    if (status == SX_OK) {
+        status = check_length(file);
     }
     sxi_h5_leave();
     if (status != SX_OK) {

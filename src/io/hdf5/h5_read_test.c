@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 
 static hid_t make(const char *path) {
     hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
@@ -113,6 +114,23 @@ static hid_t bool_type(void) {
     H5Tenum_insert(type, "TRUE", (signed char[]){1});
     return type;
 }
+
+/* Without the check the library hands out zeros. */
+START_TEST(a_file_cut_while_open_is_told) {
+    sx_folder_empty();
+    const char *path = sx_folder("shrinks.h5");
+    hid_t file = make(path);
+    put(file, "x", H5T_NATIVE_INT, 1000, H5P_DEFAULT);
+    H5Fclose(file);
+    sxi_h5 *opened = NULL;
+    sx_array array = {0};
+    ck_ok(sxi_h5_open(path, &opened));
+    ck_assert_int_eq(truncate(path, 3000), 0);
+    ck_fails(sxi_h5_read(opened, "x", NULL, &array), SX_ERR_IO, "to 3000 bytes while it was read");
+    ck_assert_ptr_null(array.data);
+    sxi_h5_close(&opened);
+}
+END_TEST
 
 START_TEST(any_numeric_type_is_read) {
     sx_folder_empty();
@@ -558,7 +576,7 @@ START_TEST(the_callers_error_printing_is_left_as_it_was) {
 END_TEST
 
 SX_TEST_MAIN("h5_read", what_is_not_hdf5_is_named, a_cut_file_is_told_by_its_bytes,
-             any_numeric_type_is_read, what_holds_no_plain_numbers,
+             a_file_cut_while_open_is_told, any_numeric_type_is_read, what_holds_no_plain_numbers,
              a_missing_dataset_is_answered_with_what_there_is, a_missing_filter_is_named,
              a_virtual_dataset_never_reads_as_fill_values, numbered_sources_of_a_virtual_dataset,
              raw_data_in_other_files_must_be_there, bands_equal_the_whole,
