@@ -21,7 +21,8 @@ static const sx_option options[] = {
     CLI_OPTION(values, cube, TEXT, "cube", "FILE",
                "what was fitted, for the trace; default: the input that the fit names"),
     CLI_GIVEN(values, pixel, has_pixel, POINT, "pixel", "y,x",
-              "row and column of the maps whose trace is drawn; default: one that stands out"),
+              "row and column of the maps whose trace is drawn, rows of segments counted on; "
+              "default: one that stands out"),
     CLI_COMMON_OPTIONS(values)};
 
 static sx_status run(cli_call *call, const void *data) {

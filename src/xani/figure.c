@@ -18,7 +18,7 @@ sx_status sx_xani_figure(const char *path, const sx_xani_figure_options *options
     if (!fit && !cube) {
         return SXI_FAIL(SX_ERR_FORMAT,
                         "%s is neither a fit (it has no /fit/frequency) nor a cube (no "
-                        "/cube/signal): give the output of sextant xani fit, reduce or simulate",
+                        "/cube/signal): give the output of sextant xani fit or simulate",
                         path);
     }
     return fit ? sxi_figure_fit(path, options, output, context)

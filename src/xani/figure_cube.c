@@ -177,10 +177,10 @@ static sx_status choose_pixel(const cube_file *cube, const sx_xani_figure_option
     }
     int64_t y = options->pixel[0], x = options->pixel[1];
     if (y < 0 || y >= cube->rows || x < 0 || x >= cube->width) {
-        return SXI_FAIL(SX_ERR_RANGE,
-                        "pixel %lld,%lld is outside of the frames of %s: give y,x below %lld,%lld",
-                        (long long)y, (long long)x, cube->path, (long long)cube->rows,
-                        (long long)cube->width);
+        return SXI_FAIL(
+            SX_ERR_RANGE,
+            "pixel %lld,%lld is outside of the frames of %s: give row,column below %lld,%lld",
+            (long long)y, (long long)x, cube->path, (long long)cube->rows, (long long)cube->width);
     }
     *pixel = y * cube->width + x;
     return SX_OK;
@@ -216,8 +216,8 @@ static sx_status draw_below(sxi_sheet *sheet, const cube_file *cube, int64_t pix
                              .sigma = has_sigma ? sigma : NULL,
                              .relative = true};
     char title[96];
-    snprintf(title, sizeof title, "pixel in row %lld at x %lld", (long long)(pixel / cube->width),
-             (long long)(pixel % cube->width));
+    snprintf(title, sizeof title, "pixel in row %lld, column %lld",
+             (long long)(pixel / cube->width), (long long)(pixel % cube->width));
     double width = cube->count.data ? 2 * COLUMN - 100 : 3 * COLUMN - 100;
     SXI_GO(sxi_panel_trace(sheet, (sxi_box){LEFT, top, width, TRACE}, title, &trace));
     if (cube->count.data) {

@@ -21,7 +21,7 @@ static sx_status choose_pixel(const sxi_fit_file *fit, const sx_xani_figure_opti
     int64_t y = options->pixel[0], x = options->pixel[1];
     if (y < 0 || y >= fit->rows || x < 0 || x >= fit->width) {
         return SXI_FAIL(SX_ERR_RANGE,
-                        "pixel %lld,%lld is outside of the maps of %s: give row,x below "
+                        "pixel %lld,%lld is outside of the maps of %s: give row,column below "
                         "%lld,%lld",
                         (long long)y, (long long)x, fit->path, (long long)fit->rows,
                         (long long)fit->width);
@@ -49,7 +49,8 @@ static sx_status draw_maps(sxi_sheet *sheet, const sxi_fit_file *fit) {
                 {fit->relative ? "amplitude (%)" : "amplitude", SXI_EVEN, fit->amplitude},
                 {"decay (1/ps)", SXI_EVEN, fit->decay},
                 {"phase at time zero (rad)", SXI_CYCLIC, fit->phase},
-                {"χ² per degree of freedom", SXI_EVEN, fit->chi2}};
+                {fit->no_sigma ? "residual variance (signal²)" : "χ² per degree of freedom",
+                 SXI_EVEN, fit->chi2}};
     enum { MAPS = sizeof maps / sizeof *maps };
     double height = map_height(fit);
     for (int m = 0; m <= MAPS; m++) {
@@ -72,7 +73,7 @@ static void pixel_words(const sxi_fit_file *fit, int64_t pixel, char *words, siz
     } else if (fit->rank == 1) {
         snprintf(words, size, "pixel %lld", (long long)pixel);
     } else {
-        snprintf(words, size, "pixel in row %lld at x %lld", (long long)(pixel / fit->width),
+        snprintf(words, size, "pixel in row %lld, column %lld", (long long)(pixel / fit->width),
                  (long long)(pixel % fit->width));
     }
 }
@@ -115,7 +116,9 @@ static void draw_note(sxi_sheet *sheet, const sxi_fit_file *fit, bool maps, bool
                     "percentile. "
                   : "",
              thinned, bins,
-             numbers ? "1.842(7): the error, one sigma, counts in last digits." : "");
+             numbers
+                 ? "In brackets: one sigma in units of the last digits, 1.842(7) is 1.842 ± 0.007."
+                 : "");
     sxi_sheet_text(sheet, 24, sheet->height - 18, "sans,10", note);
 }
 

@@ -57,6 +57,10 @@ static void read_settings(sxi_fit_file *fit) {
         SX_OK) {
         fit->layout[0] = '\0';
     }
+    char sigma[16] = "";
+    fit->no_sigma =
+        sxi_h5_attribute_text(fit->h5, "/fit", "input_sigma", sigma, sizeof sigma) == SX_OK &&
+        strcmp(sigma, "unknown") == 0;
     fit->relative = strstr(fit->layout, "cube") != NULL;
 }
 

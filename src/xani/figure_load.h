@@ -18,6 +18,7 @@ typedef struct sxi_fit_file {
     int64_t modes;             /* planes of frequency */
     double t0, t_start;        /* ps */
     int64_t bin[2], roi[4];    /* as in sx_xani_fit_options; all zero where the file has none */
+    bool no_sigma;             /* chi2 is a residual variance */
     bool relative;             /* what was fitted is on / off - 1 */
     char layout[64];           /* what the input was taken for; "" unknown */
     /* By sxi_fit_read, [npix]: of the strongest mode of pixels in state ok, NaN elsewhere;

@@ -118,7 +118,7 @@ void sxi_panel_axes(sxi_sheet *sheet, sxi_box box, const char *title, const char
     /* A label of gnuplot's own moves left with the width of the tick labels, off the picture. */
     fputs(" offset 0,0.4\nset label ", script);
     write_string(script, ylabel);
-    fprintf(script, " at screen %.5f,%.5f center rotate by 90\n", across(sheet, box.x - 60),
+    fprintf(script, " at screen %.5f,%.5f center rotate by 90\n", across(sheet, box.x - 68),
             up(sheet, box.y + box.height / 2));
     fputs("set autoscale; unset logscale; unset key; unset grid; unset colorbox; set format; "
           "set xtics auto nomirror; set ytics auto nomirror; set cbtics auto\n",
@@ -320,7 +320,7 @@ sx_status sxi_panel_map(sxi_sheet *sheet, sxi_box box, const char *title, const 
     if (!is_line(sheet)) {
         box = fitting(sheet, box);
     }
-    sxi_panel_axes(sheet, box, title, is_line(sheet) ? "pixel" : "x (pixel)",
+    sxi_panel_axes(sheet, box, title, is_line(sheet) ? "pixel" : "column (pixel)",
                    is_line(sheet) ? "" : "row (pixel)");
     if (scale->empty) {
         write_nothing(sheet);
@@ -356,7 +356,7 @@ sx_status sxi_panel_classes(sxi_sheet *sheet, sxi_box box, const char *title, in
         return SX_OK;
     }
     sxi_box axes = is_line(sheet) ? box : fitting(sheet, box);
-    sxi_panel_axes(sheet, axes, title, is_line(sheet) ? "pixel" : "x (pixel)",
+    sxi_panel_axes(sheet, axes, title, is_line(sheet) ? "pixel" : "column (pixel)",
                    is_line(sheet) ? "" : "row (pixel)");
     fputs("set palette defined (", script);
     for (int i = 0; i < n; i++) {

@@ -230,7 +230,7 @@ START_TEST(trace_comes_from_what_was_fitted) {
     sx_array_destroy(&sigma);
     sx_array_destroy(&delay);
     text = sx_folder_slurp(sx_folder("fig.gnuplot"), &size);
-    ck_assert(strstr(text, "pixel in row 3 at x 2") && strstr(text, "'24.00(10)'"));
+    ck_assert(strstr(text, "pixel in row 3, column 2") && strstr(text, "'24.00(10)'"));
     ck_assert(strstr(text, "at 2,3 point")); /* the ring */
     free(text);
 }
@@ -369,6 +369,32 @@ START_TEST(datasets_are_found_again) {
              SX_ERR_MISSING, "moved/run.h5: give it with --cube FILE");
     remove(sx_folder("moved/fit.h5"));
     remove(sx_folder("moved"));
+}
+END_TEST
+
+/* Without sigma the sum of squares has the unit of the signal. */
+START_TEST(variance_is_not_called_chi2) {
+    sx_folder_empty();
+    write_run(sx_folder("run.h5"), 5, 7);
+    char signal[300], delay[300], sigma[300];
+    snprintf(signal, sizeof signal, "%s:/cube/signal", sx_folder("run.h5"));
+    snprintf(delay, sizeof delay, "%s:/cube/delay", sx_folder("run.h5"));
+    snprintf(sigma, sizeof sigma, "%s:/cube/sigma", sx_folder("run.h5"));
+    sx_xani_input input = {.signal = signal, .delay = delay};
+    const sx_xani_fit_options how = {.overwrite = true};
+    const sx_xani_figure_options options = {.has_pixel = true, .pixel = {1, 1}, .overwrite = true};
+    for (int i = 0; i < 2; i++) {
+        size_t size;
+        bool with = i == 1;
+        input.sigma = with ? sigma : NULL;
+        ck_ok(sx_xani_fit(&input, &how, sx_folder("fit.h5"), NULL, NULL));
+        ck_ok(sx_xani_figure(sx_folder("fit.h5"), &options, sx_folder("fig.png"), NULL));
+        char *text = sx_folder_slurp(sx_folder("fig.gnuplot"), &size);
+        bool variance = strstr(text, "'residual variance (signal") != NULL;
+        bool chi2 = strstr(text, "'χ² per degree of freedom") != NULL;
+        ck_assert(variance == !with && chi2 == with);
+        free(text);
+    }
 }
 END_TEST
 
@@ -519,5 +545,5 @@ SX_TEST_MAIN("figure", scales_follow_percentiles, values_are_written_with_their_
              maps_lie_beside_the_picture, script_draws_again, odd_shapes_are_drawn,
              trace_comes_from_what_was_fitted, residuals_are_those_of_the_fit,
              cube_that_does_not_fit_is_refused_or_left_out, datasets_are_found_again,
-             a_single_trace_is_a_panel, cubes_are_drawn, bad_requests_leave_nothing,
-             existing_files_are_kept, gnuplot_is_asked_for)
+             variance_is_not_called_chi2, a_single_trace_is_a_panel, cubes_are_drawn,
+             bad_requests_leave_nothing, existing_files_are_kept, gnuplot_is_asked_for)

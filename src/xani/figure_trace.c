@@ -38,11 +38,12 @@ void sxi_figure_value(double value, double error, char *text, size_t size) {
 
 static double unit_of(const sxi_trace *trace) { return trace->relative ? 100 : 1; }
 
-/* Four entries of a table, in columns: characters of two bytes defeat padding with blanks. */
+/* Four entries of a table, in columns that hold "1.3282(12)e-06": characters of two bytes defeat
+ * padding with blanks. */
 static void table_row(sxi_sheet *sheet, double x, double y, const char *const entries[4]) {
-    static const double columns[4] = {0, 132, 248, 372};
+    static const double columns[4] = {0, 126, 252, 378};
     for (int i = 0; i < 4; i++) {
-        sxi_sheet_text(sheet, x + columns[i], y, "monospace,11", entries[i]);
+        sxi_sheet_text(sheet, x + columns[i], y, "monospace,10", entries[i]);
     }
 }
 
@@ -66,7 +67,8 @@ void sxi_panel_numbers(sxi_sheet *sheet, double x, double y, const sxi_trace *tr
     sxi_figure_value(unit * fit->offset, unit * fit->offset_error, value[0], sizeof value[0]);
     snprintf(line, sizeof line, "offset %s%s", value[0], trace->relative ? " %" : "");
     sxi_sheet_text(sheet, x, y + 36, "monospace,11", line);
-    snprintf(line, sizeof line, "χ² per degree of freedom %.3g", fit->chi2);
+    snprintf(line, sizeof line, "%s %.3g",
+             trace->sigma ? "χ² per degree of freedom" : "residual variance", fit->chi2);
     sxi_sheet_text(sheet, x, y + 60, "monospace,11", line);
     const char *word = sx_dcos_state_word(fit->state);
     const char *sentence = sx_dcos_state_sentence(fit->state);

@@ -238,6 +238,8 @@ static sx_status write_settings(const sxi_fit_output *output, const sx_dcos_plan
                             "y(t) = background + sum_k A exp(-g t') cos(2 pi f t' + p), "
                             "t' = t - t0; t in ps, f in THz"));
     SXI_TRY(sxi_h5_set_text(writer, "/fit", "input_layout", output->info->layout));
+    SXI_TRY(sxi_h5_set_text(writer, "/fit", "input_sigma",
+                            output->info->has_sigma ? "known" : "unknown"));
     SXI_TRY(sxi_h5_set_text(writer, "/fit", "background", backgrounds[o->background]));
     SXI_TRY(sxi_h5_set_text(writer, "/fit", "init", inits[o->init]));
     SXI_TRY(sxi_h5_set_text(writer, "/fit", "modes_wanted", o->fixed_modes ? "fixed" : "auto"));
