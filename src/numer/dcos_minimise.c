@@ -15,10 +15,10 @@ enum { CREEPING = 25, MOST_EVALUATIONS = 300 };
 /* Converged when the undamped step is shorter than this many standard deviations; that step is then
  * taken. */
 static const double STEP_SIGMA = 1e-6;
-/* Near enough to tell which of several minima is the lowest. */
-static const double APPROACH_SIGMA = 0.1;
 /* ... or than this part of the trace itself: traces without noise end on rounding. */
 static const double STEP_TRACE = 1e-13;
+/* Near enough to tell which of several minima is the lowest. */
+static const double APPROACH_SIGMA = 0.1;
 /* A column that keeps less than this of its length is a combination of the others. */
 static const double DEPENDENT = 1e-9;
 
