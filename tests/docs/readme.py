@@ -12,11 +12,10 @@ import tempfile
 source = pathlib.Path(sys.argv[1])
 readme = (source / "README.md").read_text()
 
-states = re.findall(
-    r'X\(\w+, (\d+), "(\w+)",\s*"([^"]*)"\)',
-    re.sub(r"\s*\\\n\s*", " ", (source / "include/sextant/dcos.h").read_text()),
-)
-assert len(states) >= 10, states
+header = re.sub(r"\s*\\\n\s*", " ", (source / "include/sextant/dcos.h").read_text())
+header = re.sub(r'" +"', "", header)  # C joins neighbouring strings
+states = re.findall(r'X\(\w+, (\d+), "(\w+)",\s*"([^"]*)"\)', header)
+assert [int(value) for value, _, _ in states] == list(range(11)), states
 for value, word, sentence in states:
     row = f"| {value} | {word} | {sentence} |"
     assert row in readme, f"README.md lacks the state {row}"
