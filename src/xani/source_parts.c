@@ -75,6 +75,7 @@ sx_status sxi_source_stack(sxi_h5 *file, const char *name, sxi_stack *stack) {
         sx_array none = {0};
         return sxi_h5_read(file, name, NULL, &none);
     }
+    SXI_TRY(sxi_h5_check_written(file, name));
     return read_marks(stack);
 }
 

@@ -47,6 +47,10 @@ sx_status sxi_h5_describe(sxi_h5 *file, const char *name, sxi_h5_dataset *datase
 sx_status sxi_h5_read_box(sxi_h5 *file, const char *name, const int64_t *start,
                           const int64_t *count, sx_array *array);
 
+/* Whether every chunk was written, and every element of a virtual dataset has a source. What was not
+ * reads as the fill value: SX_ERR_MISSING, unless that is NaN. */
+sx_status sxi_h5_check_written(sxi_h5 *file, const char *name);
+
 /* Reads all of it into a new array; dtype as described, or *as. Must be numeric. */
 sx_status sxi_h5_read(sxi_h5 *file, const char *name, const sx_dtype *as, sx_array *array);
 
