@@ -139,11 +139,12 @@ static void fit_background(sxi_dcos_work *work, seeker *s) {
     for (int i = 0; i < count; i++) {
         sxi_dcos_model model = {.modes = 0};
         model.theta[0] = rate[i];
-        sxi_dcos_minimise(work, s->trace, &model);
+        sxi_dcos_approach(work, s->trace, &model);
         if (i == 0 || model.rss < s->model[0].rss) {
             s->model[0] = model;
         }
     }
+    sxi_dcos_minimise(work, s->trace, &s->model[0]);
 }
 
 static int modes_at_bound(const sxi_dcos_model *model) {
