@@ -77,12 +77,7 @@ static sx_status open_sides(sxi_source *source, const sxi_layout_request *reques
 }
 
 static sx_status open_cropped(sxi_source *source, const sxi_layout_request *request) {
-    sxi_side on = {0};
-    sxi_side off = {0};
-    sx_status status = open_sides(source, request, &on, &off);
-    sxi_side_free(&on);
-    sxi_side_free(&off);
-    return status;
+    return sxi_source_sides(source, request, open_sides);
 }
 
 const sxi_layout sxi_layout_cropped = {.name = "cropped cube",

@@ -125,6 +125,12 @@ typedef struct sxi_side {
 
 void sxi_side_free(sxi_side *side);
 
+/* sxi_source_sides - lets open fill both sides and frees them, whatever became of it. */
+typedef sx_status (*sxi_sides_fn)(sxi_source *source, const sxi_layout_request *request,
+                                  sxi_side *on, sxi_side *off);
+sx_status sxi_source_sides(sxi_source *source, const sxi_layout_request *request,
+                           sxi_sides_fn open);
+
 /* sxi_source_ratio - source reads on / off - 1 from now on, off being one image pooled over all
  * bins (off does not depend on the delay). To be called after sxi_source_axis; sets weight, empty,
  * scale, off, and masks pixels whose off is not above 0. Logs what was pooled. */

@@ -144,6 +144,16 @@ out:
     return status;
 }
 
+sx_status sxi_source_sides(sxi_source *source, const sxi_layout_request *request,
+                           sxi_sides_fn open) {
+    sxi_side on = {0};
+    sxi_side off = {0};
+    sx_status status = open(source, request, &on, &off);
+    sxi_side_free(&on);
+    sxi_side_free(&off);
+    return status;
+}
+
 sx_status sxi_source_ratio(sxi_source *source, const sxi_side *on, const sxi_side *off,
                            const sx_context *context) {
     const int64_t nt = source->info.nt;

@@ -270,7 +270,8 @@ static const char *marked(const char *attribute, double value) {
 START_TEST(marks_of_missing_samples) {
     static const struct {
         const char *name;
-        double mark, missing[2]; /* index of the samples that are NaN */
+        double mark;
+        int64_t missing[2]; /* index of the samples that are NaN */
     } cases[] = {{"/u16", 40, {40, 40}}, {"/f32", 4.1, {41, 41}}, {"/f64", 40, {40, 7}}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *path = marked("_FillValue", cases[i].mark);
