@@ -154,9 +154,12 @@ static sx_status write_scale(sxi_h5_writer *writer, const char *name, sx_dtype d
 /* Not a scale: no map has delays along an axis. */
 static sx_status write_delays(const sxi_source_info *info, sxi_h5_writer *writer) {
     sx_array delays;
-    SXI_TRY(sx_array_view(SX_F64, 1, &info->nt, (void *)(uintptr_t)info->delay_ps, &delays));
-    return sxi_h5_write(writer, "/fit/delay", &delays, "ps",
-                        "delays of the samples, those before t_start_ps were left out");
+    SXI_TRY(sx_array_create(SX_F64, 1, &info->nt, &delays));
+    memcpy(delays.data, info->delay_ps, (size_t)info->nt * sizeof *info->delay_ps);
+    sx_status status = sxi_h5_write(writer, "/fit/delay", &delays, "ps",
+                                    "delays of the samples, those before t_start_ps were left out");
+    sx_array_destroy(&delays);
+    return status;
 }
 
 static sx_status write_scales(const sxi_fit_output *output, sxi_h5_writer *writer) {
@@ -193,17 +196,13 @@ static sx_status attach_scales(const sxi_fit_output *output, sxi_h5_writer *writ
 }
 
 static sx_status write_state_names(sxi_h5_writer *writer) {
-    const char *words[] = {
-#define WORD(name, value, word, sentence) word,
-        SX_DCOS_STATE_LIST(WORD)
-#undef WORD
-    };
-    const char *sentences[] = {
-#define SENTENCE(name, value, word, sentence) sentence,
-        SX_DCOS_STATE_LIST(SENTENCE)
-#undef SENTENCE
-    };
-    int count = (int)(sizeof words / sizeof *words);
+    enum { MOST = 32 };
+    const char *words[MOST], *sentences[MOST];
+    int count = 0;
+    for (; count < MOST && sx_dcos_state_word(count); count++) {
+        words[count] = sx_dcos_state_word(count);
+        sentences[count] = sx_dcos_state_sentence(count);
+    }
     SXI_TRY(sxi_h5_set_texts(writer, "/fit/state", "state_names", count, words));
     return sxi_h5_set_texts(writer, "/fit/state", "state_sentences", count, sentences);
 }
