@@ -314,7 +314,6 @@ static sx_status settle_options(const sxi_source_info *info, sx_xani_fit_options
 /* What later steps need of our own cube: bin edges, photon energy, goniometer angles and the like.
  */
 typedef struct passing {
-    const char *path;
     sxi_h5 *file;
     sxi_h5_writer *writer;
     sx_status status;
@@ -351,7 +350,7 @@ static bool pass_one(void *data, const char *member, bool is_group) {
 }
 
 static sx_status pass_on(const sxi_source_info *info, sxi_h5_writer *writer) {
-    passing p = {.path = info->paths[0], .writer = writer};
+    passing p = {.writer = writer};
     sx_status status = SX_OK;
     SXI_TRY(sxi_h5_open(info->paths[0], &p.file));
     SXI_GO(sxi_h5_members(p.file, "/cube", pass_one, &p));

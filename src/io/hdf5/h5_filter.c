@@ -38,17 +38,21 @@ static const char *name_of(H5Z_filter_t id) {
     return "a filter unknown here";
 }
 
+/* Filter i of the pipeline, with its client values; 0 where it has fewer. value: zeroed. */
+static H5Z_filter_t filter_at(hid_t created, int i, unsigned value[VALUES]) {
+    unsigned flags = 0;
+    unsigned config = 0;
+    size_t values = VALUES;
+    return H5Pget_filter2(created, (unsigned)i, &flags, &values, value, 0, NULL, &config);
+}
+
 sx_status sxi_h5_filters_missing(const char *path, const char *name, hid_t dataset) {
     sx_status status = SX_OK;
     hid_t created = H5Dget_create_plist(dataset);
     const int count = H5Pget_layout(created) == H5D_CHUNKED ? H5Pget_nfilters(created) : 0;
     for (int i = 0; status == SX_OK && i < count; i++) {
-        unsigned flags = 0;
-        unsigned config = 0;
         unsigned value[VALUES] = {0};
-        size_t values = VALUES;
-        const H5Z_filter_t id =
-            H5Pget_filter2(created, (unsigned)i, &flags, &values, value, 0, NULL, &config);
+        const H5Z_filter_t id = filter_at(created, i, value);
         if (H5Zfilter_avail(id) <= 0) {
             status = SXI_FAIL(SX_ERR_UNSUPPORTED,
                               "%s:%s is compressed with %s (filter %d), which this HDF5 library "
@@ -65,15 +69,11 @@ sx_status sxi_h5_filters_unsafe(const char *path, const char *name, hid_t datase
     hid_t created = H5Dget_create_plist(dataset);
     const int count = H5Pget_layout(created) == H5D_CHUNKED ? H5Pget_nfilters(created) : 0;
     for (int i = 0; status == SX_OK && i < count; i++) {
-        unsigned flags = 0;
-        unsigned config = 0;
         unsigned value[VALUES] = {0};
-        size_t values = VALUES;
-        const H5Z_filter_t id =
-            H5Pget_filter2(created, (unsigned)i, &flags, &values, value, 0, NULL, &config);
+        const H5Z_filter_t id = filter_at(created, i, value);
         /* bitshuffle's plugin before 0.4, Debian 12's among them, does not know Zstd and returns
          * garbage without an error for a third of such datasets. */
-        if (id == BITSHUFFLE && values >= 5 && value[4] == BITSHUFFLE_ZSTD) {
+        if (id == BITSHUFFLE && value[4] == BITSHUFFLE_ZSTD) {
             status = SXI_FAIL(SX_ERR_UNSUPPORTED,
                               "%s:%s is compressed with bitshuffle and Zstd, which common versions "
                               "of the plugin decode wrongly; store it with bitshuffle and LZ4",
