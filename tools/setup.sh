@@ -17,6 +17,10 @@ build pkg-config        finds libraries
 build libhdf5-dev       files
 build librandom123-dev  counter-based random numbers
 build libxxhash-dev     digests of inputs
+build libdeflate-dev    gzip of chunks
+build liblz4-dev        LZ4 of chunks
+build libzstd-dev       Zstd of chunks
+build libblosc-dev      Blosc of chunks
 build libjansson-dev    --json
 build scdoc             manual pages
 build gnuplot-nox       figures

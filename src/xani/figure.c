@@ -10,11 +10,11 @@ sx_status sx_xani_figure(const char *path, const sx_xani_figure_options *options
     if (!options) {
         options = &defaults;
     }
-    sxi_h5 *file = NULL;
-    SXI_TRY(sxi_h5_open(path, &file));
+    sx_hdf5 *file = NULL;
+    SXI_TRY(sx_hdf5_open(path, &file));
     bool fit = sxi_h5_exists(file, "/fit/frequency");
     bool cube = sxi_h5_exists(file, "/cube/signal");
-    sxi_h5_close(&file);
+    sx_hdf5_close(&file);
     if (!fit && !cube) {
         return SXI_FAIL(SX_ERR_FORMAT,
                         "%s is neither a fit (it has no /fit/frequency) nor a cube (no "

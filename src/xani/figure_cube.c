@@ -17,7 +17,7 @@ enum { FRAMES = 5 };
 static const double places[FRAMES] = {0.04, 0.1, 0.2, 0.4, 0.8};
 
 typedef struct cube_file {
-    sxi_h5 *h5;
+    sx_hdf5 *h5;
     const char *path;
     int rank; /* of a frame */
     int64_t shape[SX_MAX_RANK];
@@ -26,7 +26,7 @@ typedef struct cube_file {
 } cube_file;
 
 static void cube_close(cube_file *cube) {
-    sxi_h5_close(&cube->h5);
+    sx_hdf5_close(&cube->h5);
     sx_array_destroy(&cube->delay);
     sx_array_destroy(&cube->count);
 }
@@ -34,10 +34,10 @@ static void cube_close(cube_file *cube) {
 static sx_status cube_open(const char *path, cube_file *cube) {
     static const sx_dtype real = SX_F64;
     sx_status status = SX_OK;
-    sxi_h5_dataset signal;
+    sx_hdf5_dataset signal;
     *cube = (cube_file){.path = path};
-    SXI_GO(sxi_h5_open(path, &cube->h5));
-    SXI_GO(sxi_h5_describe(cube->h5, "/cube/signal", &signal));
+    SXI_GO(sx_hdf5_open(path, &cube->h5));
+    SXI_GO(sx_hdf5_describe(cube->h5, "/cube/signal", &signal));
     SXI_GO(sxi_h5_read(cube->h5, "/cube/delay", &real, &cube->delay));
     if (sxi_h5_exists(cube->h5, "/cube/count")) {
         SXI_GO(sxi_h5_read(cube->h5, "/cube/count", &real, &cube->count));

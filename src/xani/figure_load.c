@@ -9,7 +9,7 @@
 #include "base/fail.h"
 
 void sxi_fit_close(sxi_fit_file *fit) {
-    sxi_h5_close(&fit->h5);
+    sx_hdf5_close(&fit->h5);
     free(fit->frequency);
     free(fit->amplitude);
     free(fit->decay);
@@ -21,8 +21,8 @@ void sxi_fit_close(sxi_fit_file *fit) {
 /* --- maps --- */
 
 static sx_status check_shape(const sxi_fit_file *fit, const char *name, bool with_modes) {
-    sxi_h5_dataset found;
-    SXI_TRY(sxi_h5_describe(fit->h5, name, &found));
+    sx_hdf5_dataset found;
+    SXI_TRY(sx_hdf5_describe(fit->h5, name, &found));
     bool same = found.numeric && found.rank == fit->rank + with_modes &&
                 (!with_modes || found.shape[0] == fit->modes);
     for (int d = 0; same && d < fit->rank; d++) {
@@ -67,10 +67,10 @@ static void read_settings(sxi_fit_file *fit) {
 sx_status sxi_fit_open(const char *path, sxi_fit_file *fit) {
     *fit = (sxi_fit_file){.path = path, .best = -1};
     sx_status status = SX_OK;
-    sxi_h5_dataset state, frequency;
-    SXI_GO(sxi_h5_open(path, &fit->h5));
-    SXI_GO(sxi_h5_describe(fit->h5, "/fit/state", &state));
-    SXI_GO(sxi_h5_describe(fit->h5, "/fit/frequency", &frequency));
+    sx_hdf5_dataset state, frequency;
+    SXI_GO(sx_hdf5_open(path, &fit->h5));
+    SXI_GO(sx_hdf5_describe(fit->h5, "/fit/state", &state));
+    SXI_GO(sx_hdf5_describe(fit->h5, "/fit/frequency", &frequency));
     if (state.rank < 1 || state.rank > 3 || frequency.rank != state.rank + 1) {
         status = SXI_FAIL(SX_ERR_SHAPE,
                           "%s: /fit/state has %d dimensions and /fit/frequency %d; 1 to 3 and one "

@@ -10,7 +10,7 @@
 enum { SXI_STATES = 16 };
 
 typedef struct sxi_fit_file {
-    sxi_h5 *h5;
+    sx_hdf5 *h5;
     const char *path;
     int rank; /* of a map: 1 to 3 */
     int64_t shape[SX_MAX_RANK];

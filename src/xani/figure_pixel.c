@@ -106,10 +106,10 @@ static sx_status find_input(const sxi_fit_file *fit, const char *cube,
     sx_status status = sxi_fit_arguments_read(fit->h5, arguments);
     bool alone = cube && status != SX_OK;
     if (cube && status == SX_OK && arguments->input.signal) {
-        sxi_h5 *file = NULL;
+        sx_hdf5 *file = NULL;
         const char *dataset = strrchr(arguments->input.signal, ':');
-        alone = sxi_h5_open(cube, &file) != SX_OK || !sxi_h5_exists(file, dataset + 1);
-        sxi_h5_close(&file);
+        alone = sx_hdf5_open(cube, &file) != SX_OK || !sxi_h5_exists(file, dataset + 1);
+        sx_hdf5_close(&file);
     }
     if (alone) {
         arguments->input = (sx_xani_input){.cube = cube};

@@ -193,13 +193,13 @@ START_TEST(trace_comes_from_what_was_fitted) {
     const sx_xani_figure_options options = {.has_pixel = true, .pixel = {3, 2}};
     ck_ok(sx_xani_figure(sx_folder("fit.h5"), &options, sx_folder("fig.png"), NULL));
 
-    sxi_h5 *file;
+    sx_hdf5 *file;
     sx_array y, sigma, delay;
-    ck_ok(sxi_h5_open(sx_folder("run.h5"), &file));
+    ck_ok(sx_hdf5_open(sx_folder("run.h5"), &file));
     ck_ok(sxi_h5_read(file, "/cube/signal", NULL, &y));
     ck_ok(sxi_h5_read(file, "/cube/sigma", NULL, &sigma));
     ck_ok(sxi_h5_read(file, "/cube/delay", NULL, &delay));
-    sxi_h5_close(&file);
+    sx_hdf5_close(&file);
     size_t size;
     char *text = sx_folder_slurp(sx_folder("fig.trace.dat"), &size), *line = text;
     for (int64_t t = 0; t < 40; t++) {
@@ -248,11 +248,11 @@ static void check_chi2(const sx_xani_fit_options *how, int64_t row, int64_t colu
     double chi2;
     const int64_t start[] = {row, column}, one[] = {1, 1};
     sx_array view;
-    sxi_h5 *file;
+    sx_hdf5 *file;
     ck_ok(sx_array_view(SX_F64, 2, one, &chi2, &view));
-    ck_ok(sxi_h5_open(sx_folder("fit.h5"), &file));
+    ck_ok(sx_hdf5_open(sx_folder("fit.h5"), &file));
     ck_ok(sxi_h5_read_box(file, "/fit/chi2", start, one, &view));
-    sxi_h5_close(&file);
+    sx_hdf5_close(&file);
 
     size_t size;
     char *text = sx_folder_slurp(sx_folder("fig.trace.dat"), &size), *line = text;

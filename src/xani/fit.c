@@ -314,7 +314,7 @@ static sx_status settle_options(const sxi_source_info *info, sx_xani_fit_options
 /* What later steps need of our own cube: bin edges, photon energy, goniometer angles and the like.
  */
 typedef struct passing {
-    sxi_h5 *file;
+    sx_hdf5 *file;
     sxi_h5_writer *writer;
     sx_status status;
 } passing;
@@ -324,7 +324,7 @@ static bool pass_one(void *data, const char *member, bool is_group) {
                                          "off_mean", "off_error", "y",     "x"};
     passing *p = data;
     char from[256], to[256], sentence[256];
-    sxi_h5_dataset described;
+    sx_hdf5_dataset described;
     sx_array array = {0};
     for (size_t i = 0; i < sizeof fitted / sizeof *fitted; i++) {
         is_group = is_group || strcmp(member, fitted[i]) == 0;
@@ -334,7 +334,7 @@ static bool pass_one(void *data, const char *member, bool is_group) {
     }
     snprintf(from, sizeof from, "/cube/%s", member);
     snprintf(to, sizeof to, "/cube/%s", member);
-    p->status = sxi_h5_describe(p->file, from, &described);
+    p->status = sx_hdf5_describe(p->file, from, &described);
     if (p->status != SX_OK || !described.numeric) {
         return p->status == SX_OK;
     }
@@ -352,11 +352,11 @@ static bool pass_one(void *data, const char *member, bool is_group) {
 static sx_status pass_on(const sxi_source_info *info, sxi_h5_writer *writer) {
     passing p = {.writer = writer};
     sx_status status = SX_OK;
-    SXI_TRY(sxi_h5_open(info->paths[0], &p.file));
+    SXI_TRY(sx_hdf5_open(info->paths[0], &p.file));
     SXI_GO(sxi_h5_members(p.file, "/cube", pass_one, &p));
     status = p.status;
 out:
-    sxi_h5_close(&p.file);
+    sx_hdf5_close(&p.file);
     return status;
 }
 

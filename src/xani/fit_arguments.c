@@ -71,7 +71,7 @@ sx_status sxi_fit_arguments_write(const sx_xani_input *input, sxi_h5_writer *wri
     return SX_OK;
 }
 
-sx_status sxi_fit_arguments_read(sxi_h5 *file, sxi_fit_arguments *arguments) {
+sx_status sxi_fit_arguments_read(sx_hdf5 *file, sxi_fit_arguments *arguments) {
     char name[64];
     *arguments = (sxi_fit_arguments){0};
     for (int i = 0; i < SXI_ARGUMENTS; i++) {
@@ -96,7 +96,7 @@ sx_status sxi_fit_arguments_read(sxi_h5 *file, sxi_fit_arguments *arguments) {
                ? SX_OK
                : SXI_FAIL(SX_ERR_MISSING,
                           "%s does not say what was fitted (it has no " GROUP "cube)",
-                          sxi_h5_path(file));
+                          sx_hdf5_path_of(file));
 }
 
 /* --- finding files again --- */

@@ -19,7 +19,7 @@ typedef struct sxi_fit_arguments {
 sx_status sxi_fit_arguments_write(const sx_xani_input *input, sxi_h5_writer *writer);
 
 /* sxi_fit_arguments_read - what write has kept. SX_ERR_MISSING if the file names no input. */
-sx_status sxi_fit_arguments_read(sxi_h5 *file, sxi_fit_arguments *arguments);
+sx_status sxi_fit_arguments_read(sx_hdf5 *file, sxi_fit_arguments *arguments);
 
 /* sxi_fit_arguments_find - puts the places in which the files lie now in place of their names: where
  * they were, else as they were named, else beside fit.

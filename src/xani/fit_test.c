@@ -67,11 +67,11 @@ static void prepare(void) {
 }
 
 static sx_array read_map(const char *path, const char *name) {
-    sxi_h5 *file;
+    sx_hdf5 *file;
     sx_array array;
-    ck_ok(sxi_h5_open(path, &file));
+    ck_ok(sx_hdf5_open(path, &file));
     ck_ok(sxi_h5_read(file, name, NULL, &array));
-    sxi_h5_close(&file);
+    sx_hdf5_close(&file);
     return array;
 }
 
@@ -198,7 +198,7 @@ START_TEST(bins_weigh_and_respect_masks) {
 }
 END_TEST
 
-static void expect_text(sxi_h5 *file, const char *name, const char *attribute,
+static void expect_text(sx_hdf5 *file, const char *name, const char *attribute,
                         const char *expected) {
     char text[256];
     ck_ok(sxi_h5_attribute_text(file, name, attribute, text, sizeof text));
@@ -214,18 +214,18 @@ START_TEST(datasets_say_what_they_are) {
     const sx_xani_input input = {.cube = cube};
     sx_xani_fit_options options = {.overwrite = true, .dcos.fixed_modes = true, .dcos.modes = 1};
     ck_ok(sx_xani_fit(&input, &options, fit, NULL, NULL));
-    sxi_h5 *file;
-    sxi_h5_dataset mode;
-    ck_ok(sxi_h5_open(fit, &file));
+    sx_hdf5 *file;
+    sx_hdf5_dataset mode;
+    ck_ok(sx_hdf5_open(fit, &file));
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
         expect_text(file, plain[i], "units", "1");
     }
     expect_text(file, "/fit/y", "long_name", "row (pixel)");
     expect_text(file, "/fit/x", "long_name", "column (pixel)");
     expect_text(file, "/fit/delay", "units", "ps");
-    ck_ok(sxi_h5_describe(file, "/fit/mode", &mode));
+    ck_ok(sx_hdf5_describe(file, "/fit/mode", &mode));
     ck_assert_int_eq(mode.dtype, SX_I64);
-    sxi_h5_close(&file);
+    sx_hdf5_close(&file);
     sx_array delay = read_map(fit, "/fit/delay");
     ck_assert_int_eq(delay.shape[0], NT);
     ck_assert(at(&delay, 0) == FIRST && at(&delay, 9) == FIRST + STEP * 9);

@@ -37,12 +37,12 @@ static void read_back(const char *path, run_file *run) {
                  {"/truth/h", &run->h},
                  {"/truth/k", &run->k}};
     static const sx_dtype real = SX_F64;
-    sxi_h5 *file;
-    ck_ok(sxi_h5_open(path, &file));
+    sx_hdf5 *file;
+    ck_ok(sx_hdf5_open(path, &file));
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         ck_ok(sxi_h5_read(file, parts[i].name, &real, parts[i].array));
     }
-    sxi_h5_close(&file);
+    sx_hdf5_close(&file);
 }
 
 static void forget(run_file *run) {
@@ -305,10 +305,10 @@ START_TEST(axes_are_named) {
     sx_folder_empty();
     const sx_xani_simulate_options options = {.shape = {3, 5}, .delays = 4};
     ck_ok(sx_xani_simulate(&options, sx_folder("run.h5"), NULL));
-    sxi_h5 *file;
+    sx_hdf5 *file;
     sx_array x;
     char text[32];
-    ck_ok(sxi_h5_open(sx_folder("run.h5"), &file));
+    ck_ok(sx_hdf5_open(sx_folder("run.h5"), &file));
     ck_ok(sxi_h5_read(file, "/cube/x", NULL, &x));
     ck_assert_int_eq(x.dtype, SX_I64);
     ck_assert(sx_array_count(&x) == 5 && ((const int64_t *)x.data)[4] == 4);
@@ -317,7 +317,7 @@ START_TEST(axes_are_named) {
     ck_ok(sxi_h5_attribute_text(file, "/", "default", text, sizeof text));
     ck_assert_str_eq(text, "cube");
     sx_array_destroy(&x);
-    sxi_h5_close(&file);
+    sx_hdf5_close(&file);
 }
 END_TEST
 

@@ -81,7 +81,7 @@ static sx_status check_off(const char *on, const char *off) {
 
 static sx_status open_cube(sxi_source *source, const sxi_layout_request *request) {
     const sx_xani_input *input = request->input;
-    sxi_h5 *cube = NULL;
+    sx_hdf5 *cube = NULL;
     sx_status status = sxi_source_file(source, input->cube, &cube);
     if (status == SX_ERR_FORMAT && strstr(sx_error_message(), "looks like text")) {
         return SXI_FAIL(status, "%s; a trace as text is known by .csv, .tsv, .txt or .dat",
@@ -159,7 +159,7 @@ void sxi_source_close(sxi_source **source) {
     }
     sxi_source *closed = *source;
     for (int i = 0; i < closed->files; i++) {
-        sxi_h5_close(&closed->file[i]);
+        sx_hdf5_close(&closed->file[i]);
         free(closed->path[i]);
     }
     free(closed->delay);

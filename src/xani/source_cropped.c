@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool recognise(sxi_h5 *cube) {
+static bool recognise(sx_hdf5 *cube) {
     return sxi_h5_exists(cube, "/imgs") && sxi_h5_exists(cube, "/scan_var");
 }
 
@@ -19,7 +19,7 @@ static bool find_monitor(void *data, const char *name, bool is_group) {
 }
 
 /* "i0" unless told otherwise; --i0 ipm3 means i0_ipm3. */
-static sx_status choose_monitor(sxi_h5 *cube, const char *wanted, char *monitor) {
+static sx_status choose_monitor(sx_hdf5 *cube, const char *wanted, char *monitor) {
     sxi_names names = {0};
     SXI_TRY(sxi_h5_members(cube, "/", find_monitor, &names));
     const char *const starts[] = {"", "i0_"};
@@ -30,15 +30,16 @@ static sx_status choose_monitor(sxi_h5 *cube, const char *wanted, char *monitor)
         }
     }
     return SXI_FAIL(SX_ERR_MISSING, "%s has no intensity monitor %s; it holds %s",
-                    sxi_h5_path(cube), wanted ? wanted : "i0", names.count ? names.text : "none");
+                    sx_hdf5_path_of(cube), wanted ? wanted : "i0",
+                    names.count ? names.text : "none");
 }
 
 /* Image and monitor are sums over the same shots, so the shots cancel. */
-static sx_status read_side(sxi_h5 *file, const char *monitor, sxi_side *side) {
+static sx_status read_side(sx_hdf5 *file, const char *monitor, sxi_side *side) {
     SXI_TRY(sxi_source_stack(file, "imgs", &side->frames));
     if (side->frames.about.rank < 2 || side->frames.about.rank > 4) {
-        return SXI_FAIL(SX_ERR_SHAPE, "%s:imgs has %d axes, [n, y, x] is needed", sxi_h5_path(file),
-                        side->frames.about.rank);
+        return SXI_FAIL(SX_ERR_SHAPE, "%s:imgs has %d axes, [n, y, x] is needed",
+                        sx_hdf5_path_of(file), side->frames.about.rank);
     }
     const int64_t bins = side->frames.about.shape[0];
     const char *const shots = sxi_h5_exists(file, "bin_count") ? "bin_count" : monitor;
@@ -51,15 +52,15 @@ static sx_status read_side(sxi_h5 *file, const char *monitor, sxi_side *side) {
 static sx_status open_sides(sxi_source *source, const sxi_layout_request *request, sxi_side *on,
                             sxi_side *off) {
     const sx_xani_input *input = request->input;
-    sxi_h5 *cube = source->file[0];
-    sxi_h5 *dark = NULL;
+    sx_hdf5 *cube = source->file[0];
+    sx_hdf5 *dark = NULL;
     char monitor[SXI_SOURCE_NAME];
     char where[SXI_SOURCE_NAME + 64];
     if (!input->off) {
         return SXI_FAIL(SX_ERR_MISSING,
                         "%s is a cropped cube of one laser state; give the laser-off cube with "
                         "--off FILE",
-                        sxi_h5_path(cube));
+                        sx_hdf5_path_of(cube));
     }
     SXI_TRY(sxi_source_file(source, input->off, &dark));
     SXI_TRY(choose_monitor(cube, input->i0, monitor));
@@ -68,7 +69,7 @@ static sx_status open_sides(sxi_source *source, const sxi_layout_request *reques
     SXI_TRY(sxi_source_same_shape(on, off, true));
     SXI_TRY(sxi_source_signal(source, &on->frames));
     snprintf(source->info.layout, sizeof source->info.layout, "cropped cube (%.24s)", monitor);
-    snprintf(where, sizeof where, "%s:/scan_var", sxi_h5_path(cube));
+    snprintf(where, sizeof where, "%s:/scan_var", sx_hdf5_path_of(cube));
     sxi_stack delay;
     SXI_TRY(sxi_source_stack(cube, "scan_var", &delay));
     const sxi_axis axis = {.where = where, .unit = delay.about.unit};

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool recognise(sxi_h5 *cube) {
+static bool recognise(sx_hdf5 *cube) {
     return sxi_h5_exists(cube, "/cube/signal") && sxi_h5_exists(cube, "/cube/delay");
 }
 
 /* Shots per bin: bins without are missing; the others are weighted by them if there is no sigma. */
-static sx_status read_count(sxi_source *source, sxi_h5 *cube) {
+static sx_status read_count(sxi_source *source, sx_hdf5 *cube) {
     const int64_t nt = source->info.nt;
     SXI_TRY(sxi_source_vector(cube, "/cube/count", nt, &source->weight, NULL));
     SXI_TRY(sxi_source_reorder(source, source->weight));
@@ -27,15 +27,16 @@ static sx_status read_count(sxi_source *source, sxi_h5 *cube) {
     return SX_OK;
 }
 
-static sx_status read_sigma(sxi_source *source, sxi_h5 *cube) {
+static sx_status read_sigma(sxi_source *source, sx_hdf5 *cube) {
     char found[80];
     char needed[80];
-    const sxi_h5_dataset *signal = &source->signal.about;
+    const sx_hdf5_dataset *signal = &source->signal.about;
     SXI_TRY(sxi_source_stack(cube, "/cube/sigma", &source->sigma));
-    const sxi_h5_dataset *sigma = &source->sigma.about;
+    const sx_hdf5_dataset *sigma = &source->sigma.about;
     if (sigma->rank != signal->rank ||
         memcmp(sigma->shape, signal->shape, sizeof sigma->shape) != 0) {
-        return SXI_FAIL(SX_ERR_SHAPE, "%s: /cube/sigma is %s, /cube/signal %s", sxi_h5_path(cube),
+        return SXI_FAIL(SX_ERR_SHAPE, "%s: /cube/sigma is %s, /cube/signal %s",
+                        sx_hdf5_path_of(cube),
                         sxi_shape_text(sigma->rank, sigma->shape, found, sizeof found),
                         sxi_shape_text(signal->rank, signal->shape, needed, sizeof needed));
     }
@@ -44,13 +45,13 @@ static sx_status read_sigma(sxi_source *source, sxi_h5 *cube) {
 }
 
 static sx_status open_cube(sxi_source *source, const sxi_layout_request *request) {
-    sxi_h5 *cube = source->file[0];
+    sx_hdf5 *cube = source->file[0];
     sxi_stack signal;
     sxi_stack delay;
     double *values = NULL;
     char where[SXI_SOURCE_NAME + 64];
     snprintf(source->info.layout, sizeof source->info.layout, "sextant cube");
-    snprintf(where, sizeof where, "%s:/cube/delay", sxi_h5_path(cube));
+    snprintf(where, sizeof where, "%s:/cube/delay", sx_hdf5_path_of(cube));
     SXI_TRY(sxi_source_stack(cube, "/cube/signal", &signal));
     SXI_TRY(sxi_source_signal(source, &signal));
     SXI_TRY(sxi_source_stack(cube, "/cube/delay", &delay));

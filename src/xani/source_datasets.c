@@ -10,7 +10,7 @@
 /* The delays are as many as the signal has entries along its first axis. If another axis has that
  * many, the signal is likely transposed. */
 static sx_status check_delays(const sxi_stack *signal, const sxi_stack *delay, int64_t count) {
-    const sxi_h5_dataset *about = &signal->about;
+    const sx_hdf5_dataset *about = &signal->about;
     char shape[80];
     char hint[120] = "";
     if (about->rank < 1 || about->shape[0] == count) {
@@ -25,9 +25,9 @@ static sx_status check_delays(const sxi_stack *signal, const sxi_stack *delay, i
     }
     return SXI_FAIL(
         SX_ERR_SHAPE, "the signal %s:%s is %s, so %lld delays are needed, %s:%s holds %lld%s",
-        sxi_h5_path(signal->file), signal->name,
+        sx_hdf5_path_of(signal->file), signal->name,
         sxi_shape_text(about->rank, about->shape, shape, sizeof shape), (long long)about->shape[0],
-        sxi_h5_path(delay->file), delay->name, (long long)count, hint);
+        sx_hdf5_path_of(delay->file), delay->name, (long long)count, hint);
 }
 
 /* One number for all samples. */
@@ -41,7 +41,7 @@ static sx_status open_one_sigma(sxi_source *source, const sxi_stack *sigma) {
     if (!(value > 0) || !isfinite(value)) {
         return SXI_FAIL(SX_ERR_RANGE,
                         "the sigma %s:%s is %g for all samples; it must be positive and finite",
-                        sxi_h5_path(sigma->file), sigma->name, value);
+                        sx_hdf5_path_of(sigma->file), sigma->name, value);
     }
     source->sigma_t = malloc((size_t)nt * sizeof *source->sigma_t);
     if (!source->sigma_t) {
@@ -54,7 +54,7 @@ static sx_status open_one_sigma(sxi_source *source, const sxi_stack *sigma) {
 }
 
 static sx_status open_sigma(sxi_source *source, const char *text) {
-    const sxi_h5_dataset *signal = &source->signal.about;
+    const sx_hdf5_dataset *signal = &source->signal.about;
     char found[80];
     char needed[80];
     sxi_stack sigma;
@@ -75,7 +75,7 @@ static sx_status open_sigma(sxi_source *source, const char *text) {
     return SXI_FAIL(SX_ERR_SHAPE,
                     "the sigma %s:%s is %s; it must be shaped like the signal, %s, hold one value "
                     "per delay, [%lld], or be one number",
-                    sxi_h5_path(sigma.file), sigma.name,
+                    sx_hdf5_path_of(sigma.file), sigma.name,
                     sxi_shape_text(sigma.about.rank, sigma.about.shape, found, sizeof found),
                     sxi_shape_text(signal->rank, signal->shape, needed, sizeof needed),
                     (long long)source->info.nt);

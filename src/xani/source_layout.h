@@ -15,9 +15,9 @@ enum { SXI_SOURCE_FILES = 4, SXI_SOURCE_NAME = 256 };
 
 /* A dataset [T], [T,N], [T,H,W] or [T,S,H,W] of an open file. */
 typedef struct sxi_stack {
-    sxi_h5 *file;
+    sx_hdf5 *file;
     char name[SXI_SOURCE_NAME];
-    sxi_h5_dataset about;
+    sx_hdf5_dataset about;
     int marks;      /* values that stand for a missing sample, of _FillValue and missing_value */
     double mark[2]; /* they are read as NaN */
 } sxi_stack;
@@ -25,7 +25,7 @@ typedef struct sxi_stack {
 struct sxi_source {
     sxi_source_info info;
     int files;
-    sxi_h5 *file[SXI_SOURCE_FILES];
+    sx_hdf5 *file[SXI_SOURCE_FILES];
     char *path[SXI_SOURCE_FILES]; /* info.paths points here */
     double *delay;                /* [nt] ps */
     double *weight;               /* [nt] or NULL */
@@ -48,7 +48,7 @@ typedef struct sxi_layout_request {
 
 typedef struct sxi_layout {
     const char *name; /* "LCLS1 cube" */
-    bool (*recognise)(sxi_h5 *cube);
+    bool (*recognise)(sx_hdf5 *cube);
     sx_status (*open)(sxi_source *source, const sxi_layout_request *request);
     bool uses_off, uses_detector, uses_i0;
 } sxi_layout;
@@ -65,7 +65,7 @@ sx_status sxi_source_open_table(sxi_source *source, const sxi_layout_request *re
 /* --- for the layouts (source_parts.c, source_axis.c, source_rows.c) --- */
 
 /* sxi_source_file - opens path, or finds it among the files already open. */
-sx_status sxi_source_file(sxi_source *source, const char *path, sxi_h5 **file);
+sx_status sxi_source_file(sxi_source *source, const char *path, sx_hdf5 **file);
 
 /* sxi_source_input - notes a path for provenance (sxi_source_file does so too). */
 sx_status sxi_source_input(sxi_source *source, const char *path);
@@ -77,11 +77,11 @@ sx_status sxi_source_name(sxi_source *source, const char *option, const char *te
 
 /* sxi_source_stack - a numeric dataset of a file, described. One that is packed (scale_factor,
  * add_offset) is refused. */
-sx_status sxi_source_stack(sxi_h5 *file, const char *name, sxi_stack *stack);
+sx_status sxi_source_stack(sx_hdf5 *file, const char *name, sxi_stack *stack);
 
 /* sxi_source_vector - all values of a dataset [count] or [count,1] as new doubles, missing ones NaN;
  * expected < 0: any count. */
-sx_status sxi_source_vector(sxi_h5 *file, const char *name, int64_t expected, double **values,
+sx_status sxi_source_vector(sx_hdf5 *file, const char *name, int64_t expected, double **values,
                             int64_t *count);
 
 /* sxi_source_signal - takes the stack as the signal: nt, shape of the frame, dtype, chunks. */

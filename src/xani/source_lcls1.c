@@ -20,7 +20,7 @@ static const char data_end[] = "_data";
 static const char monitor_end[] = "__sum";
 static const char default_monitor[] = "ipm2__sum";
 
-static bool recognise(sxi_h5 *cube) {
+static bool recognise(sx_hdf5 *cube) {
     return sxi_h5_exists(cube, "/binVar_bins") && sxi_h5_exists(cube, "/nEntries");
 }
 
@@ -31,7 +31,7 @@ static bool ends_with(const char *name, const char *end) {
 
 /* Looking through the members of the root. */
 typedef struct search {
-    sxi_h5 *file;
+    sx_hdf5 *file;
     const char *end;
     int64_t bins;
     int least_rank, most_rank;
@@ -41,9 +41,9 @@ typedef struct search {
 /* Datasets whose name ends as wanted, with one entry per bin. */
 static bool collect(void *data, const char *name, bool is_group) {
     search *found = data;
-    sxi_h5_dataset about;
+    sx_hdf5_dataset about;
     if (!is_group && ends_with(name, found->end) &&
-        sxi_h5_describe(found->file, name, &about) == SX_OK && about.numeric &&
+        sx_hdf5_describe(found->file, name, &about) == SX_OK && about.numeric &&
         about.rank >= found->least_rank && about.rank <= found->most_rank &&
         (found->bins < 0 || about.shape[0] == found->bins)) {
         sxi_names_add(&found->names, name);
@@ -61,13 +61,13 @@ static bool find_extra_axis(void *data, const char *name, bool is_group) {
 }
 
 /* The name of the detector, without "_data". */
-static sx_status choose_detector(sxi_h5 *cube, const char *wanted, char *detector) {
+static sx_status choose_detector(sx_hdf5 *cube, const char *wanted, char *detector) {
     sxi_names axes = {0};
     SXI_TRY(sxi_h5_members(cube, "/", find_extra_axis, &axes));
     if (axes.count > 0) {
         return SXI_FAIL(SX_ERR_UNSUPPORTED,
                         "%s is binned in more than the delay (%s); such cubes are not read",
-                        sxi_h5_path(cube), axes.text);
+                        sx_hdf5_path_of(cube), axes.text);
     }
     search found = {.file = cube, .end = data_end, .bins = -1, .least_rank = 2, .most_rank = 8};
     SXI_TRY(sxi_h5_members(cube, "/", collect, &found));
@@ -75,8 +75,9 @@ static sx_status choose_detector(sxi_h5 *cube, const char *wanted, char *detecto
     if (wanted) {
         snprintf(name, sizeof name, "%s%s", wanted, data_end);
         if (!sxi_h5_exists(cube, name)) {
-            return SXI_FAIL(SX_ERR_MISSING, "%s has no detector %s; it holds %s", sxi_h5_path(cube),
-                            wanted, found.names.count ? found.names.text : "none");
+            return SXI_FAIL(SX_ERR_MISSING, "%s has no detector %s; it holds %s",
+                            sx_hdf5_path_of(cube), wanted,
+                            found.names.count ? found.names.text : "none");
         }
     } else if (found.names.count == 1) {
         snprintf(name, sizeof name, "%s", found.names.last);
@@ -85,14 +86,14 @@ static sx_status choose_detector(sxi_h5 *cube, const char *wanted, char *detecto
                         found.names.count ? "%s holds several detectors, choose one with "
                                             "--detector (the part before _data): %s"
                                           : "%s holds no detector images ({detector}_data)%s",
-                        sxi_h5_path(cube), found.names.text);
+                        sx_hdf5_path_of(cube), found.names.text);
     }
     snprintf(detector, SXI_SOURCE_NAME, "%.*s", (int)(strlen(name) - strlen(data_end)), name);
     return SX_OK;
 }
 
 /* The dataset of the intensity monitor. */
-static sx_status choose_monitor(sxi_h5 *cube, const char *wanted, int64_t bins, char *monitor) {
+static sx_status choose_monitor(sx_hdf5 *cube, const char *wanted, int64_t bins, char *monitor) {
     search found = {
         .file = cube, .end = monitor_end, .bins = bins, .least_rank = 1, .most_rank = 1};
     SXI_TRY(sxi_h5_members(cube, "/", collect, &found));
@@ -100,15 +101,15 @@ static sx_status choose_monitor(sxi_h5 *cube, const char *wanted, int64_t bins, 
     if (wanted) {
         const char *const ends[] = {"", monitor_end};
         for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-            sxi_h5_dataset about;
+            sx_hdf5_dataset about;
             snprintf(monitor, SXI_SOURCE_NAME, "%s%s", wanted, ends[i]);
             if (sxi_h5_exists(cube, monitor) && !sxi_h5_is_group(cube, monitor) &&
-                sxi_h5_describe(cube, monitor, &about) == SX_OK && about.rank == 1) {
+                sx_hdf5_describe(cube, monitor, &about) == SX_OK && about.rank == 1) {
                 return SX_OK;
             }
         }
         return SXI_FAIL(SX_ERR_MISSING, "%s has no intensity monitor %s; it holds %s",
-                        sxi_h5_path(cube), wanted, listed);
+                        sx_hdf5_path_of(cube), wanted, listed);
     }
     if (sxi_h5_exists(cube, default_monitor)) {
         snprintf(monitor, SXI_SOURCE_NAME, "%s", default_monitor);
@@ -117,13 +118,13 @@ static sx_status choose_monitor(sxi_h5 *cube, const char *wanted, int64_t bins, 
     } else {
         return SXI_FAIL(SX_ERR_MISSING,
                         "%s has no ipm2__sum; choose the intensity monitor with --i0: %s",
-                        sxi_h5_path(cube), listed);
+                        sx_hdf5_path_of(cube), listed);
     }
     return SX_OK;
 }
 
 /* Everything of one file but the images. */
-static sx_status read_side(sxi_h5 *file, const char *detector, const char *monitor,
+static sx_status read_side(sx_hdf5 *file, const char *detector, const char *monitor,
                            sxi_side *side) {
     char name[SXI_SOURCE_NAME + 16];
     snprintf(name, sizeof name, "%s%s", detector, data_end);
@@ -132,7 +133,7 @@ static sx_status read_side(sxi_h5 *file, const char *detector, const char *monit
         char shape[80];
         return SXI_FAIL(
             SX_ERR_SHAPE, "%s:%s is %s; [nbins, H, W] or [nbins, nseg, rows, cols] is needed",
-            sxi_h5_path(file), name,
+            sx_hdf5_path_of(file), name,
             sxi_shape_text(side->frames.about.rank, side->frames.about.shape, shape, sizeof shape));
     }
     const int64_t bins = side->frames.about.shape[0];
@@ -160,10 +161,10 @@ static void centre(double *edge, int64_t bins, double *width) {
 }
 
 /* Sums of the delay over the shots of each bin, one for each of bins. */
-static bool has_sums(sxi_h5 *cube, int64_t bins) {
-    sxi_h5_dataset about;
+static bool has_sums(sx_hdf5 *cube, int64_t bins) {
+    sx_hdf5_dataset about;
     return sxi_h5_exists(cube, "/binVar") && !sxi_h5_is_group(cube, "/binVar") &&
-           sxi_h5_describe(cube, "/binVar", &about) == SX_OK && about.numeric && about.rank == 1 &&
+           sx_hdf5_describe(cube, "/binVar", &about) == SX_OK && about.numeric && about.rank == 1 &&
            about.shape[0] == bins;
 }
 
@@ -191,7 +192,7 @@ static int64_t divide(double *sum, const double *shots, const double *edge, cons
 /* Turns the left edges in side->delay into the delays of the bins: means over their shots where the
  * file has their sums, for where shots do not fill a bin evenly its centre is not their delay, and
  * phases come out wrong. */
-static sx_status settle_delays(sxi_source *source, sxi_h5 *cube, sxi_side *side, double *width,
+static sx_status settle_delays(sxi_source *source, sx_hdf5 *cube, sxi_side *side, double *width,
                                const sx_context *context, const char **kind) {
     const int64_t bins = source->info.nt;
     const size_t bytes = (size_t)bins * sizeof(double);
@@ -207,8 +208,8 @@ static sx_status settle_delays(sxi_source *source, sxi_h5 *cube, sxi_side *side,
     *kind = "bin centres";
     if (!has_sums(cube, bins)) {
         sx_log(context, SX_LOG_INFO,
-               "%s has no binVar [%lld], so delays are the centres of the bins", sxi_h5_path(cube),
-               (long long)bins);
+               "%s has no binVar [%lld], so delays are the centres of the bins",
+               sx_hdf5_path_of(cube), (long long)bins);
         goto out;
     }
     SXI_GO(sxi_source_vector(cube, "binVar", bins, &sum, NULL));
@@ -218,20 +219,20 @@ static sx_status settle_delays(sxi_source *source, sxi_h5 *cube, sxi_side *side,
             context, SX_LOG_WARNING,
             "%s: binVar / nEntries is not in bin %lld, so binVar is no sum of delays; delays are "
             "the centres of the bins",
-            sxi_h5_path(cube), (long long)astray);
+            sx_hdf5_path_of(cube), (long long)astray);
         goto out;
     }
     memcpy(side->delay, sum, bytes);
     *kind = "mean delays";
     sx_log(context, SX_LOG_INFO, "delays are the means binVar / nEntries of the bins of %s",
-           sxi_h5_path(cube));
+           sx_hdf5_path_of(cube));
 out:
     free(sum);
     free(edge);
     return status;
 }
 
-static sx_status read_masks(sxi_source *source, sxi_h5 *file, const char *detector,
+static sx_status read_masks(sxi_source *source, sx_hdf5 *file, const char *detector,
                             const sx_context *context) {
     static const char *const masks[] = {"mask", "calib_mask"};
     for (size_t i = 0; i < sizeof masks / sizeof *masks; i++) {
@@ -255,8 +256,8 @@ static sx_status read_masks(sxi_source *source, sxi_h5 *file, const char *detect
 static sx_status open_sides(sxi_source *source, const sxi_layout_request *request, sxi_side *on,
                             sxi_side *off) {
     const sx_xani_input *input = request->input;
-    sxi_h5 *cube = source->file[0];
-    sxi_h5 *dark = NULL;
+    sx_hdf5 *cube = source->file[0];
+    sx_hdf5 *dark = NULL;
     char detector[SXI_SOURCE_NAME];
     char monitor[SXI_SOURCE_NAME];
     char where[SXI_SOURCE_NAME + 64];
@@ -266,7 +267,7 @@ static sx_status open_sides(sxi_source *source, const sxi_layout_request *reques
         return SXI_FAIL(SX_ERR_MISSING,
                         "%s is an LCLS1 cube of one laser state; give the laser-off cube with "
                         "--off FILE",
-                        sxi_h5_path(cube));
+                        sx_hdf5_path_of(cube));
     }
     SXI_TRY(sxi_source_file(source, input->off, &dark));
     sxi_stack bins;
@@ -283,7 +284,7 @@ static sx_status open_sides(sxi_source *source, const sxi_layout_request *reques
     SXI_TRY(settle_delays(source, cube, on, &width, request->context, &kind));
     snprintf(source->info.layout, sizeof source->info.layout, "LCLS1 cube (%.20s, %.14s, %s)",
              detector, monitor, kind);
-    snprintf(where, sizeof where, "%s:/binVar_bins", sxi_h5_path(cube));
+    snprintf(where, sizeof where, "%s:/binVar_bins", sx_hdf5_path_of(cube));
     const sxi_axis axis = {.where = where, .unit = bins.about.unit};
     SXI_TRY(sxi_source_axis(source, request, &axis, on->delay));
     if (width > 0) {

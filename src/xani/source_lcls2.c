@@ -15,13 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool recognise(sxi_h5 *cube) {
+static bool recognise(sx_hdf5 *cube) {
     return sxi_h5_is_group(cube, "/laser_on") && sxi_h5_is_group(cube, "/laser_off");
 }
 
 /* Looking for images and monitors below /laser_on. */
 typedef struct search {
-    sxi_h5 *file;
+    sx_hdf5 *file;
     char group[SXI_SOURCE_NAME]; /* name of the detector while its members are visited */
     sxi_names images;            /* "det/key" with frames */
     sxi_names numbers;           /* "det/key" with one number per row */
@@ -31,11 +31,11 @@ static bool find_key(void *data, const char *name, bool is_group) {
     search *found = data;
     char path[2 * SXI_SOURCE_NAME + 16];
     char key[2 * SXI_SOURCE_NAME];
-    sxi_h5_dataset about;
+    sx_hdf5_dataset about;
     snprintf(key, sizeof key, "%s/%s", found->group, name);
     snprintf(path, sizeof path, "/laser_on/%s", key);
     if (is_group || strcmp(name, "count") == 0 ||
-        sxi_h5_describe(found->file, path, &about) != SX_OK || !about.numeric) {
+        sx_hdf5_describe(found->file, path, &about) != SX_OK || !about.numeric) {
         return true;
     }
     const bool one = about.rank == 1 || (about.rank == 2 && about.shape[1] == 1);
@@ -78,7 +78,7 @@ static int matches(const sxi_names *names, const char *wanted, char *chosen) {
 
 /* Root datasets with one number per row that are not the step number: motors. */
 typedef struct motors {
-    sxi_h5 *file;
+    sx_hdf5 *file;
     int64_t rows;
     sxi_names all;
     sxi_names likely; /* their name says delay or laser timing */
@@ -86,9 +86,9 @@ typedef struct motors {
 
 static bool find_motor(void *data, const char *name, bool is_group) {
     motors *found = data;
-    sxi_h5_dataset about;
+    sx_hdf5_dataset about;
     if (is_group || strcmp(name, "step_value") == 0 ||
-        sxi_h5_describe(found->file, name, &about) != SX_OK || !about.numeric || about.rank < 1 ||
+        sx_hdf5_describe(found->file, name, &about) != SX_OK || !about.numeric || about.rank < 1 ||
         about.rank > 2 || about.shape[0] != found->rows ||
         (about.rank == 2 && about.shape[1] != 1)) {
         return true;
@@ -103,7 +103,7 @@ static bool find_motor(void *data, const char *name, bool is_group) {
 /* The dataset that holds the delays. */
 static sx_status choose_motor(sxi_source *source, const char *wanted, int64_t rows,
                               sxi_stack *motor) {
-    sxi_h5 *cube = source->file[0];
+    sx_hdf5 *cube = source->file[0];
     if (wanted) {
         return sxi_source_name(source, "--delay", wanted, motor);
     }
@@ -114,7 +114,7 @@ static sx_status choose_motor(sxi_source *source, const char *wanted, int64_t ro
         return SXI_FAIL(SX_ERR_MISSING,
                         "%s: several quantities were scanned (%s); choose the delay with --delay "
                         "%s:/NAME",
-                        sxi_h5_path(cube), names->text, sxi_h5_path(cube));
+                        sx_hdf5_path_of(cube), names->text, sx_hdf5_path_of(cube));
     }
     return sxi_source_stack(cube, names->count ? names->last : "step_value", motor);
 }
@@ -137,7 +137,7 @@ static int64_t first_rows(const double *step, int64_t rows, int64_t *first) {
 /* Delays of the rows of /laser_on, as stored. */
 static sx_status read_delays(sxi_source *source, const sx_xani_input *input, sxi_stack *motor,
                              double **delay) {
-    sxi_h5 *cube = source->file[0];
+    sx_hdf5 *cube = source->file[0];
     const int64_t nt = source->info.nt;
     double *step = NULL;
     double *value = NULL;
@@ -150,7 +150,7 @@ static sx_status read_delays(sxi_source *source, const sx_xani_input *input, sxi
     first = malloc((size_t)(rows ? rows : 1) * sizeof *first);
     *delay = malloc((size_t)nt * sizeof **delay);
     if (!first || !*delay) {
-        status = SXI_FAIL(SX_ERR_MEMORY, "%s: no memory for its steps", sxi_h5_path(cube));
+        status = SXI_FAIL(SX_ERR_MEMORY, "%s: no memory for its steps", sx_hdf5_path_of(cube));
         goto out;
     }
     const int64_t steps = first_rows(step, rows, first);
@@ -158,7 +158,7 @@ static sx_status read_delays(sxi_source *source, const sx_xani_input *input, sxi
         status = SXI_FAIL(SX_ERR_SHAPE,
                           "%s: %lld steps were scanned, laser_on has %lld rows; which steps it "
                           "lacks is not stored, so delays cannot be assigned",
-                          sxi_h5_path(cube), (long long)steps, (long long)nt);
+                          sx_hdf5_path_of(cube), (long long)steps, (long long)nt);
         goto out;
     }
     for (int64_t t = 0; t < nt; t++) {
@@ -172,7 +172,7 @@ out:
 }
 
 /* One label: frames, shots and, if asked for, the monitor "det/key". */
-static sx_status read_side(sxi_h5 *cube, const char *label, const char *image, const char *monitor,
+static sx_status read_side(sx_hdf5 *cube, const char *label, const char *image, const char *monitor,
                            sxi_side *side) {
     char name[2 * SXI_SOURCE_NAME];
     snprintf(name, sizeof name, "/%s/%s", label, image);
@@ -194,35 +194,35 @@ static sx_status read_side(sxi_h5 *cube, const char *label, const char *image, c
 static sx_status choose(sxi_source *source, const sxi_layout_request *request, char *image,
                         char *monitor) {
     const sx_xani_input *input = request->input;
-    sxi_h5 *cube = source->file[0];
+    sx_hdf5 *cube = source->file[0];
     search found = {.file = cube};
     SXI_TRY(sxi_h5_members(cube, "/laser_on", find_detector, &found));
     const int images = matches(&found.images, input->detector, image);
     if (images != 1) {
         return SXI_FAIL(SX_ERR_MISSING, "%s: --detector %s means %d of the images of laser_on: %s",
-                        sxi_h5_path(cube), input->detector ? input->detector : "(not given)",
+                        sx_hdf5_path_of(cube), input->detector ? input->detector : "(not given)",
                         images, found.images.count ? found.images.text : "none");
     }
     monitor[0] = '\0';
     if (input->i0 && matches(&found.numbers, input->i0, monitor) != 1) {
         return SXI_FAIL(SX_ERR_MISSING, "%s has no intensity monitor %s; it holds %s",
-                        sxi_h5_path(cube), input->i0,
+                        sx_hdf5_path_of(cube), input->i0,
                         found.numbers.count ? found.numbers.text : "none");
     }
     if (!input->i0) {
         sx_log(request->context, SX_LOG_WARNING,
                "%s: images are divided by shots only; choose an intensity monitor with --i0: %s",
-               sxi_h5_path(cube), found.numbers.count ? found.numbers.text : "none is there");
+               sx_hdf5_path_of(cube), found.numbers.count ? found.numbers.text : "none is there");
     }
     return SX_OK;
 }
 
 static sx_status open_sides(sxi_source *source, const sxi_layout_request *request, sxi_side *on,
                             sxi_side *off) {
-    sxi_h5 *cube = source->file[0];
+    sx_hdf5 *cube = source->file[0];
     char image[SXI_SOURCE_NAME];
     char monitor[SXI_SOURCE_NAME];
-    char where[2 * SXI_SOURCE_NAME];
+    char where[4 * SXI_SOURCE_NAME];
     sxi_stack motor;
     SXI_TRY(choose(source, request, image, monitor));
     const char *const i0 = monitor[0] ? monitor : NULL;
@@ -233,13 +233,13 @@ static sx_status open_sides(sxi_source *source, const sxi_layout_request *reques
     if (off->frames.about.shape[0] != source->info.nt) {
         sx_log(request->context, SX_LOG_WARNING,
                "%s: laser_on has %lld steps, laser_off %lld; the off image is pooled over its own",
-               sxi_h5_path(cube), (long long)source->info.nt,
+               sx_hdf5_path_of(cube), (long long)source->info.nt,
                (long long)off->frames.about.shape[0]);
     }
     snprintf(source->info.layout, sizeof source->info.layout, "LCLS2 cube (%.32s%s%.16s)", image,
              i0 ? ", " : "", monitor);
     SXI_TRY(read_delays(source, request->input, &motor, &on->delay));
-    snprintf(where, sizeof where, "%s:/%s", sxi_h5_path(cube),
+    snprintf(where, sizeof where, "%s:/%s", sx_hdf5_path_of(cube),
              motor.name[0] == '/' ? motor.name + 1 : motor.name);
     const sxi_axis axis = {.where = where, .unit = motor.about.unit, .sort = true};
     SXI_TRY(sxi_source_axis(source, request, &axis, on->delay));

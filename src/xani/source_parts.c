@@ -30,11 +30,11 @@ sx_status sxi_source_input(sxi_source *source, const char *path) {
     return place_of(source, path, &place);
 }
 
-sx_status sxi_source_file(sxi_source *source, const char *path, sxi_h5 **file) {
+sx_status sxi_source_file(sxi_source *source, const char *path, sx_hdf5 **file) {
     int place = 0;
     SXI_TRY(place_of(source, path, &place));
     if (!source->file[place]) {
-        SXI_TRY(sxi_h5_open(path, &source->file[place]));
+        SXI_TRY(sx_hdf5_open(path, &source->file[place]));
     }
     *file = source->file[place];
     return SX_OK;
@@ -53,7 +53,7 @@ static sx_status read_marks(sxi_stack *stack) {
             value != packing[i].none) {
             return SXI_FAIL(SX_ERR_UNSUPPORTED,
                             "%s:%s is packed (%s %g), which is not undone here; write it unpacked",
-                            sxi_h5_path(stack->file), stack->name, packing[i].name, value);
+                            sx_hdf5_path_of(stack->file), stack->name, packing[i].name, value);
         }
     }
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
@@ -64,13 +64,14 @@ static sx_status read_marks(sxi_stack *stack) {
     return SX_OK;
 }
 
-sx_status sxi_source_stack(sxi_h5 *file, const char *name, sxi_stack *stack) {
+sx_status sxi_source_stack(sx_hdf5 *file, const char *name, sxi_stack *stack) {
     if (strlen(name) >= sizeof stack->name) {
-        return SXI_FAIL(SX_ERR_ARGUMENT, "%s: the name %s is too long", sxi_h5_path(file), name);
+        return SXI_FAIL(SX_ERR_ARGUMENT, "%s: the name %s is too long", sx_hdf5_path_of(file),
+                        name);
     }
     *stack = (sxi_stack){.file = file};
     snprintf(stack->name, sizeof stack->name, "%s", name);
-    SXI_TRY(sxi_h5_describe(file, name, &stack->about));
+    SXI_TRY(sx_hdf5_describe(file, name, &stack->about));
     if (!stack->about.numeric) { /* reading knows how to say what it is instead */
         sx_array none = {0};
         return sxi_h5_read(file, name, NULL, &none);
@@ -94,7 +95,7 @@ sx_status sxi_source_name(sxi_source *source, const char *option, const char *te
     if (!path) {
         return SXI_FAIL(SX_ERR_MEMORY, "%s %s: no memory to open it", option, text);
     }
-    sxi_h5 *file = NULL;
+    sx_hdf5 *file = NULL;
     sx_status status = sxi_source_file(source, path, &file);
     free(path);
     SXI_TRY(status);
@@ -113,33 +114,33 @@ const char *sxi_shape_text(int rank, const int64_t *shape, char *text, size_t si
     return text;
 }
 
-sx_status sxi_source_vector(sxi_h5 *file, const char *name, int64_t expected, double **values,
+sx_status sxi_source_vector(sx_hdf5 *file, const char *name, int64_t expected, double **values,
                             int64_t *count) {
     const sx_dtype real = SX_F64;
     char shape[80];
     sx_array array = {0};
     sxi_stack stack;
     SXI_TRY(sxi_source_stack(file, name, &stack));
-    const sxi_h5_dataset *about = &stack.about;
+    const sx_hdf5_dataset *about = &stack.about;
     int64_t elements = 1;
     for (int d = 0; d < about->rank; d++) {
         elements *= about->shape[d];
     }
     if (about->rank < 1 || elements != about->shape[0]) {
         return SXI_FAIL(SX_ERR_SHAPE, "%s:%s has the shape %s, one axis is needed",
-                        sxi_h5_path(file), name,
+                        sx_hdf5_path_of(file), name,
                         sxi_shape_text(about->rank, about->shape, shape, sizeof shape));
     }
     if (expected >= 0 && elements != expected) {
-        return SXI_FAIL(SX_ERR_SHAPE, "%s:%s has %lld entries, %lld are needed", sxi_h5_path(file),
-                        name, (long long)elements, (long long)expected);
+        return SXI_FAIL(SX_ERR_SHAPE, "%s:%s has %lld entries, %lld are needed",
+                        sx_hdf5_path_of(file), name, (long long)elements, (long long)expected);
     }
     SXI_TRY(sxi_h5_read(file, name, &real, &array));
     sxi_stack_blank(&stack, &array);
     *values = malloc((size_t)(elements ? elements : 1) * sizeof **values);
     if (!*values) {
         sx_array_destroy(&array);
-        return SXI_FAIL(SX_ERR_MEMORY, "%s:%s: no memory to read it", sxi_h5_path(file), name);
+        return SXI_FAIL(SX_ERR_MEMORY, "%s:%s: no memory to read it", sx_hdf5_path_of(file), name);
     }
     memcpy(*values, array.data, (size_t)elements * sizeof **values);
     sx_array_destroy(&array);
@@ -150,7 +151,7 @@ sx_status sxi_source_vector(sxi_h5 *file, const char *name, int64_t expected, do
 }
 
 /* Rows of the flattened frame that one chunk holds. */
-static int64_t chunk_rows(const sxi_h5_dataset *about) {
+static int64_t chunk_rows(const sx_hdf5_dataset *about) {
     if (about->chunk[0] == 0 || about->rank < 2) {
         return 1;
     }
@@ -181,7 +182,7 @@ static sx_dtype band_type(sx_dtype stored) {
 
 sx_status sxi_source_signal(sxi_source *source, const sxi_stack *signal) {
     sxi_source_info *info = &source->info;
-    const sxi_h5_dataset *about = &signal->about;
+    const sx_hdf5_dataset *about = &signal->about;
     char shape[80];
     bool empty = false;
     for (int d = 0; d < about->rank; d++) {
@@ -191,7 +192,7 @@ sx_status sxi_source_signal(sxi_source *source, const sxi_stack *signal) {
         return SXI_FAIL(SX_ERR_SHAPE,
                         "%s:%s has the shape %s; [T], [T, N], [T, H, W] or [T, S, H, W] with at "
                         "least one of each is needed",
-                        sxi_h5_path(signal->file), signal->name,
+                        sx_hdf5_path_of(signal->file), signal->name,
                         sxi_shape_text(about->rank, about->shape, shape, sizeof shape));
     }
     source->signal = *signal;
@@ -221,7 +222,7 @@ sx_status sxi_source_mask(sxi_source *source, const sxi_stack *mask, bool good_i
     }
     if (!fits && !(pixels == 1 && elements == 1)) {
         return SXI_FAIL(SX_ERR_SHAPE, "the mask %s:%s has the shape %s, a frame has %s",
-                        sxi_h5_path(mask->file), mask->name,
+                        sx_hdf5_path_of(mask->file), mask->name,
                         sxi_shape_text(mask->about.rank, mask->about.shape, found, sizeof found),
                         sxi_shape_text(info->rank, info->shape, needed, sizeof needed));
     }

@@ -113,7 +113,7 @@ static sx_status pooled_off(sxi_source *source, const sxi_side *side, const sx_c
     const double monitor = pooled_monitor(side, nt, &total, &bins);
     if (bins == 0) {
         return SXI_FAIL(SX_ERR_RANGE, "%s:%s: no laser-off bin has shots and I0",
-                        sxi_h5_path(side->frames.file), side->frames.name);
+                        sx_hdf5_path_of(side->frames.file), side->frames.name);
     }
     double *shots = calloc((size_t)pixels, sizeof *shots);
     source->off = calloc((size_t)pixels, sizeof *source->off);
@@ -175,7 +175,7 @@ sx_status sxi_source_ratio(sxi_source *source, const sxi_side *on, const sxi_sid
     }
     if (empty == nt) {
         return SXI_FAIL(SX_ERR_RANGE, "%s:%s: no laser-on bin has shots and I0",
-                        sxi_h5_path(on->frames.file), on->frames.name);
+                        sx_hdf5_path_of(on->frames.file), on->frames.name);
     }
     if (empty > 0) {
         sx_log(context, SX_LOG_INFO, "%lld of %lld laser-on bins have no shots and are left out",
@@ -192,8 +192,8 @@ static bool same_delay(double a, double b, double spacing) {
 }
 
 sx_status sxi_source_same_shape(const sxi_side *on, const sxi_side *off, bool bins) {
-    const sxi_h5_dataset *a = &on->frames.about;
-    const sxi_h5_dataset *b = &off->frames.about;
+    const sx_hdf5_dataset *a = &on->frames.about;
+    const sx_hdf5_dataset *b = &off->frames.about;
     char first[80];
     char second[80];
     bool same = a->rank == b->rank;
@@ -202,9 +202,9 @@ sx_status sxi_source_same_shape(const sxi_side *on, const sxi_side *off, bool bi
     }
     if (!same) {
         return SXI_FAIL(SX_ERR_SHAPE, "on and off differ in shape: %s:%s is %s, %s:%s is %s",
-                        sxi_h5_path(on->frames.file), on->frames.name,
+                        sx_hdf5_path_of(on->frames.file), on->frames.name,
                         sxi_shape_text(a->rank, a->shape, first, sizeof first),
-                        sxi_h5_path(off->frames.file), off->frames.name,
+                        sx_hdf5_path_of(off->frames.file), off->frames.name,
                         sxi_shape_text(b->rank, b->shape, second, sizeof second));
     }
     const int64_t nt = a->shape[0];
@@ -214,8 +214,8 @@ sx_status sxi_source_same_shape(const sxi_side *on, const sxi_side *off, bool bi
         if (!same_delay(on->delay[t], off->delay[t], spacing)) {
             return SXI_FAIL(SX_ERR_RANGE,
                             "on and off have other delays: at index %lld %s holds %.9g, %s %.9g",
-                            (long long)t, sxi_h5_path(on->frames.file), on->delay[t],
-                            sxi_h5_path(off->frames.file), off->delay[t]);
+                            (long long)t, sx_hdf5_path_of(on->frames.file), on->delay[t],
+                            sx_hdf5_path_of(off->frames.file), off->delay[t]);
         }
     }
     return SX_OK;

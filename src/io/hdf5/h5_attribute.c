@@ -60,7 +60,7 @@ bool sxi_h5_text_get(hid_t object, bool is_attribute, int64_t index, char *text,
 }
 
 /* The attribute of an object; SX_ERR_MISSING without either. */
-static sx_status attribute_open(sxi_h5 *file, const char *name, const char *attribute, hid_t *id) {
+static sx_status attribute_open(sx_hdf5 *file, const char *name, const char *attribute, hid_t *id) {
     if (H5Oexists_by_name(file->id, name, H5P_DEFAULT) <= 0) {
         return sxi_h5_missing(file, name);
     }
@@ -73,7 +73,7 @@ static sx_status attribute_open(sxi_h5 *file, const char *name, const char *attr
                                attribute, name);
 }
 
-sx_status sxi_h5_attribute_text(sxi_h5 *file, const char *name, const char *attribute, char *text,
+sx_status sxi_h5_attribute_text(sx_hdf5 *file, const char *name, const char *attribute, char *text,
                                 size_t size) {
     hid_t id = -1;
     sxi_h5_enter();
@@ -89,7 +89,7 @@ sx_status sxi_h5_attribute_text(sxi_h5 *file, const char *name, const char *attr
     return status;
 }
 
-static sx_status reals_read(sxi_h5 *file, const char *name, const char *attribute, hid_t id,
+static sx_status reals_read(sx_hdf5 *file, const char *name, const char *attribute, hid_t id,
                             int count, double *values) {
     hid_t type = H5Aget_type(id);
     hid_t space = H5Aget_space(id);
@@ -111,12 +111,12 @@ static sx_status reals_read(sxi_h5 *file, const char *name, const char *attribut
                           attribute, name);
 }
 
-sx_status sxi_h5_attribute_real(sxi_h5 *file, const char *name, const char *attribute,
+sx_status sxi_h5_attribute_real(sx_hdf5 *file, const char *name, const char *attribute,
                                 double *value) {
     return sxi_h5_attribute_reals(file, name, attribute, 1, value);
 }
 
-sx_status sxi_h5_attribute_reals(sxi_h5 *file, const char *name, const char *attribute, int count,
+sx_status sxi_h5_attribute_reals(sx_hdf5 *file, const char *name, const char *attribute, int count,
                                  double *values) {
     hid_t id = -1;
     sxi_h5_enter();
@@ -129,7 +129,8 @@ sx_status sxi_h5_attribute_reals(sxi_h5 *file, const char *name, const char *att
     return status;
 }
 
-sx_status sxi_h5_read_text(sxi_h5 *file, const char *name, int64_t index, char *text, size_t size) {
+sx_status sxi_h5_read_text(sx_hdf5 *file, const char *name, int64_t index, char *text,
+                           size_t size) {
     sxi_h5_enter();
     sx_status status = SX_OK;
     hid_t id = H5Oexists_by_name(file->id, name, H5P_DEFAULT) > 0

@@ -48,7 +48,7 @@ static sx_dtype integer_of(size_t size, bool is_signed) {
 
 /* Fills numeric and dtype. A float wider than 8 bytes is not numeric: a double would lose digits
  * without saying so. */
-static void describe_type(hid_t type, sxi_h5_dataset *about) {
+static void describe_type(hid_t type, sx_hdf5_dataset *about) {
     const size_t size = H5Tget_size(type);
     const H5T_class_t class = H5Tget_class(type);
     if (class == H5T_ENUM) {
@@ -72,7 +72,7 @@ static void describe_type(hid_t type, sxi_h5_dataset *about) {
 
 /* Extent of a dataset; a null dataspace has none. */
 static sx_status describe_space(const char *path, const char *name, hid_t dataset,
-                                sxi_h5_dataset *about) {
+                                sx_hdf5_dataset *about) {
     hid_t space = H5Dget_space(dataset);
     const int rank = H5Sget_simple_extent_ndims(space);
     const bool null = H5Sget_simple_extent_type(space) == H5S_NULL;
@@ -95,7 +95,7 @@ static sx_status describe_space(const char *path, const char *name, hid_t datase
     return SX_OK;
 }
 
-static void describe_chunks(hid_t dataset, sxi_h5_dataset *about) {
+static void describe_chunks(hid_t dataset, sx_hdf5_dataset *about) {
     hid_t created = H5Dget_create_plist(dataset);
     hsize_t chunk[SX_MAX_RANK] = {0};
     if (H5Pget_layout(created) == H5D_CHUNKED &&
@@ -110,6 +110,8 @@ static void describe_chunks(hid_t dataset, sxi_h5_dataset *about) {
 static sx_status describe_entry(const char *path, sxi_h5_entry *entry) {
     hid_t type = H5Dget_type(entry->id);
     describe_type(type, &entry->about);
+    entry->about.element_bytes = (int64_t)H5Tget_size(type);
+    entry->about.path = SX_HDF5_LIBRARY;
     entry->bits = H5Tget_class(type) == H5T_BITFIELD;
     H5Tclose(type);
     SXI_TRY(describe_space(path, entry->name, entry->id, &entry->about));
@@ -139,8 +141,8 @@ static bool is_filtered(hid_t dataset) {
 
 /* Opens again with a chunk cache that fits reading by bands of the second axis. The first handle
  * goes before, as HDF5 keeps one cache for all handles of a dataset. */
-static sx_status with_cache(sxi_h5 *file, sxi_h5_entry *entry) {
-    const sxi_h5_dataset *about = &entry->about;
+static sx_status with_cache(sx_hdf5 *file, sxi_h5_entry *entry) {
+    const sx_hdf5_dataset *about = &entry->about;
     hid_t type = H5Dget_type(entry->id);
     double chunk = (double)H5Tget_size(type);
     H5Tclose(type);
@@ -178,7 +180,7 @@ void sxi_h5_entry_drop(sxi_h5_entry *entry) {
     }
 }
 
-static H5O_type_t type_of(sxi_h5 *file, const char *name) {
+static H5O_type_t type_of(sx_hdf5 *file, const char *name) {
     H5O_info_t info;
     if (H5Oexists_by_name(file->id, name, H5P_DEFAULT) <= 0 ||
         H5Oget_info_by_name2(file->id, name, &info, H5O_INFO_BASIC, H5P_DEFAULT) < 0) {
@@ -187,7 +189,7 @@ static H5O_type_t type_of(sxi_h5 *file, const char *name) {
     return info.type;
 }
 
-static sx_status entry_open(sxi_h5 *file, const char *name, sxi_h5_entry *entry) {
+static sx_status entry_open(sx_hdf5 *file, const char *name, sxi_h5_entry *entry) {
     if (type_of(file, name) != H5O_TYPE_DATASET) {
         return sxi_h5_missing(file, name);
     }
@@ -213,7 +215,7 @@ static sx_status entry_open(sxi_h5 *file, const char *name, sxi_h5_entry *entry)
     return status;
 }
 
-sx_status sxi_h5_entry_get(sxi_h5 *file, const char *name, sxi_h5_entry **entry) {
+sx_status sxi_h5_entry_get(sx_hdf5 *file, const char *name, sxi_h5_entry **entry) {
     sxi_h5_entry *oldest = &file->entry[0];
     for (int i = 0; i < SXI_H5_ENTRIES; i++) {
         sxi_h5_entry *each = &file->entry[i];
@@ -235,7 +237,7 @@ sx_status sxi_h5_entry_get(sxi_h5 *file, const char *name, sxi_h5_entry **entry)
     return SX_OK;
 }
 
-sx_status sxi_h5_describe(sxi_h5 *file, const char *name, sxi_h5_dataset *dataset) {
+sx_status sx_hdf5_describe(sx_hdf5 *file, const char *name, sx_hdf5_dataset *dataset) {
     sxi_h5_enter();
     sxi_h5_entry *entry = NULL;
     sx_status status = sxi_h5_entry_get(file, name, &entry);
@@ -246,14 +248,14 @@ sx_status sxi_h5_describe(sxi_h5 *file, const char *name, sxi_h5_dataset *datase
     return status;
 }
 
-bool sxi_h5_exists(sxi_h5 *file, const char *name) {
+bool sxi_h5_exists(sx_hdf5 *file, const char *name) {
     sxi_h5_enter();
     const bool exists = type_of(file, name) != H5O_TYPE_UNKNOWN;
     sxi_h5_leave();
     return exists;
 }
 
-bool sxi_h5_is_group(sxi_h5 *file, const char *name) {
+bool sxi_h5_is_group(sx_hdf5 *file, const char *name) {
     sxi_h5_enter();
     const bool is_group = type_of(file, name) == H5O_TYPE_GROUP;
     sxi_h5_leave();
@@ -278,7 +280,7 @@ typedef struct member {
 } member;
 
 /* All members, read under the lock, so that the callback may call us again. */
-static sx_status members_read(sxi_h5 *file, const char *group, hsize_t *count, member **members) {
+static sx_status members_read(sx_hdf5 *file, const char *group, hsize_t *count, member **members) {
     hid_t id = H5Gopen2(file->id, group, H5P_DEFAULT);
     if (id < 0) {
         return SXI_FAIL(SX_ERR_MISSING, "%s has no group %s", file->path, group);
@@ -311,7 +313,7 @@ out:
     return status;
 }
 
-sx_status sxi_h5_members(sxi_h5 *file, const char *group, sxi_h5_member_fn fn, void *data) {
+sx_status sxi_h5_members(sx_hdf5 *file, const char *group, sxi_h5_member_fn fn, void *data) {
     hsize_t count = 0;
     member *members = NULL;
     sxi_h5_enter();
@@ -327,4 +329,10 @@ sx_status sxi_h5_members(sxi_h5 *file, const char *group, sxi_h5_member_fn fn, v
     }
     free(members);
     return status;
+}
+
+bool sx_hdf5_is_live(const sx_hdf5 *file) { return file->live; }
+
+sx_status sx_hdf5_refresh(sx_hdf5 *file, const char *name, sx_hdf5_dataset *dataset) {
+    return sx_hdf5_describe(file, name, dataset);
 }

@@ -296,8 +296,8 @@ static herr_t look_at_link(hid_t group, const char *name, const H5L_info_t *info
 }
 
 sx_status sx_info_run(const char *path, sx_info_fn fn, void *data) {
-    sxi_h5 *file = NULL;
-    SXI_TRY(sxi_h5_open(path, &file));
+    sx_hdf5 *file = NULL;
+    SXI_TRY(sx_hdf5_open(path, &file));
     sx_status status = SX_OK;
     walk w = {.fn = fn, .data = data};
     sxi_h5_enter();
@@ -307,6 +307,6 @@ sx_status sx_info_run(const char *path, sx_info_fn fn, void *data) {
                           sxi_h5_reason(reason, sizeof reason));
     }
     sxi_h5_leave();
-    sxi_h5_close(&file);
+    sx_hdf5_close(&file);
     return status;
 }

@@ -26,18 +26,20 @@ enum { SXI_H5_REASON = 400 };
 typedef struct sxi_h5_entry {
     char *name; /* as asked for */
     hid_t id;
-    sxi_h5_dataset about;
+    sx_hdf5_dataset about;
     bool bits;     /* stored as bit fields, which HDF5 does not convert to integers */
     bool *checked; /* [mappings] of a virtual dataset whose source was found */
     uint64_t used; /* when; the oldest goes first */
+    int pins;      /* reads under way; not dropped while there are any */
 } sxi_h5_entry;
 
 enum { SXI_H5_ENTRIES = 16 };
 
-struct sxi_h5 {
+struct sx_hdf5 {
     char *path;
     hid_t id;
     long long bytes; /* of the file when it was opened */
+    bool live;       /* another program is writing it, as SWMR */
     uint64_t clock;
     sxi_h5_entry entry[SXI_H5_ENTRIES];
 };
@@ -47,11 +49,11 @@ struct sxi_h5 {
 hid_t sxi_h5_access(void);
 
 /* sxi_h5_entry_get - the open dataset of that name, opened if need be. Valid until the next get. */
-sx_status sxi_h5_entry_get(sxi_h5 *file, const char *name, sxi_h5_entry **entry);
+sx_status sxi_h5_entry_get(sx_hdf5 *file, const char *name, sxi_h5_entry **entry);
 void sxi_h5_entry_drop(sxi_h5_entry *entry);
 
 /* sxi_h5_missing - SX_ERR_MISSING and what there is instead of name. */
-sx_status sxi_h5_missing(sxi_h5 *file, const char *name);
+sx_status sxi_h5_missing(sx_hdf5 *file, const char *name);
 
 /* sxi_h5_not_numbers - SX_ERR_TYPE, naming what the dataset holds. */
 sx_status sxi_h5_not_numbers(const char *path, const char *name, hid_t dataset);
@@ -64,6 +66,10 @@ sx_status sxi_h5_not_numbers(const char *path, const char *name, hid_t dataset);
  * in,out  checked  [mappings] found before; NULL: look at all */
 sx_status sxi_h5_check_sources(const char *path, const char *name, hid_t dataset,
                                const hsize_t *start, const hsize_t *count, bool *checked);
+
+/* sxi_h5_library_read - reads a box through H5Dread. Takes the lock itself. */
+sx_status sxi_h5_library_read(sx_hdf5 *file, const char *name, const int64_t *start,
+                              const int64_t *count, sx_array *array);
 
 /* sxi_h5_native - the type in memory of a dtype. */
 hid_t sxi_h5_native(sx_dtype dtype);

@@ -98,7 +98,7 @@ static bool dangling(hid_t file, const char *name, char *text, size_t size) {
     return false;
 }
 
-sx_status sxi_h5_missing(sxi_h5 *file, const char *name) {
+sx_status sxi_h5_missing(sx_hdf5 *file, const char *name) {
     char words[1400];
     if (dangling(file->id, name, words, sizeof words)) {
         return SXI_FAIL(SX_ERR_MISSING, "%s: %s", file->path, words);

@@ -143,7 +143,7 @@ static sx_status refused(const char *path, long long bytes) {
                     bytes, reason);
 }
 
-static sx_status open_locked(const char *path, long long bytes, sxi_h5 *file) {
+static sx_status open_locked(const char *path, long long bytes, sx_hdf5 *file) {
     hid_t access = sxi_h5_access();
     file->id = access < 0 ? -1 : H5Fopen(path, H5F_ACC_RDONLY, access);
     sx_status status = file->id < 0 ? refused(path, bytes) : SX_OK;
@@ -153,11 +153,11 @@ static sx_status open_locked(const char *path, long long bytes, sxi_h5 *file) {
     return status;
 }
 
-sx_status sxi_h5_open(const char *path, sxi_h5 **file) {
+sx_status sx_hdf5_open(const char *path, sx_hdf5 **file) {
     *file = NULL;
     long long bytes = 0;
     SXI_TRY(inspect(path, &bytes));
-    sxi_h5 *opened = calloc(1, sizeof *opened);
+    sx_hdf5 *opened = calloc(1, sizeof *opened);
     char *copy = strdup(path);
     if (!opened || !copy) {
         free(opened);
@@ -178,11 +178,11 @@ sx_status sxi_h5_open(const char *path, sxi_h5 **file) {
     return SX_OK;
 }
 
-void sxi_h5_close(sxi_h5 **file) {
+void sx_hdf5_close(sx_hdf5 **file) {
     if (!file || !*file) {
         return;
     }
-    sxi_h5 *closed = *file;
+    sx_hdf5 *closed = *file;
     sxi_h5_enter();
     for (int i = 0; i < SXI_H5_ENTRIES; i++) {
         sxi_h5_entry_drop(&closed->entry[i]);
@@ -194,4 +194,4 @@ void sxi_h5_close(sxi_h5 **file) {
     *file = NULL;
 }
 
-const char *sxi_h5_path(const sxi_h5 *file) { return file->path; }
+const char *sx_hdf5_path_of(const sx_hdf5 *file) { return file->path; }

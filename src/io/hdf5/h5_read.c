@@ -9,9 +9,9 @@
 /* A target with gaps is filled through a contiguous piece of at most this size. */
 enum { PIECE_BYTES = 4 << 20 };
 
-static sx_status box_check(const sxi_h5 *file, const sxi_h5_entry *entry, const int64_t *start,
+static sx_status box_check(const sx_hdf5 *file, const sxi_h5_entry *entry, const int64_t *start,
                            const int64_t *count, const sx_array *array) {
-    const sxi_h5_dataset *about = &entry->about;
+    const sx_hdf5_dataset *about = &entry->about;
     if (!about->numeric) {
         return sxi_h5_not_numbers(file->path, entry->name, entry->id);
     }
@@ -35,7 +35,7 @@ static sx_status box_check(const sxi_h5 *file, const sxi_h5_entry *entry, const 
     return SX_OK;
 }
 
-static sx_status read_failed(const sxi_h5 *file, const sxi_h5_entry *entry) {
+static sx_status read_failed(const sx_hdf5 *file, const sxi_h5_entry *entry) {
     char reason[SXI_H5_REASON];
     sxi_h5_reason(reason, sizeof reason);
     SXI_TRY(sxi_h5_filters_missing(file->path, entry->name, entry->id));
@@ -60,7 +60,7 @@ static hid_t memory_type(const sxi_h5_entry *entry, sx_dtype dtype) {
 }
 
 /* Fills a contiguous array. */
-static sx_status read_whole(const sxi_h5 *file, const sxi_h5_entry *entry, const hsize_t *start,
+static sx_status read_whole(const sx_hdf5 *file, const sxi_h5_entry *entry, const hsize_t *start,
                             const hsize_t *count, sx_array *array) {
     const int rank = entry->about.rank;
     hid_t stored = rank ? H5Dget_space(entry->id) : H5Screate(H5S_SCALAR);
@@ -78,7 +78,7 @@ static sx_status read_whole(const sxi_h5 *file, const sxi_h5_entry *entry, const
 }
 
 /* Through a contiguous copy, which also converts what HDF5 does not. */
-static sx_status read_copy(const sxi_h5 *file, const sxi_h5_entry *entry, const hsize_t *start,
+static sx_status read_copy(const sx_hdf5 *file, const sxi_h5_entry *entry, const hsize_t *start,
                            const hsize_t *count, sx_array *array) {
     sx_array piece = {0};
     SXI_TRY(sx_array_create(entry->bits ? entry->about.dtype : array->dtype, array->rank,
@@ -92,7 +92,7 @@ static sx_status read_copy(const sxi_h5 *file, const sxi_h5_entry *entry, const 
 }
 
 /* Halves a box along its first long axis until it is contiguous or small. */
-static sx_status read_pieces(const sxi_h5 *file, const sxi_h5_entry *entry, const hsize_t *start,
+static sx_status read_pieces(const sx_hdf5 *file, const sxi_h5_entry *entry, const hsize_t *start,
                              const hsize_t *count, sx_array *array) {
     const bool direct = !entry->bits || array->dtype == entry->about.dtype;
     if (direct && sx_array_contiguous(array)) {
@@ -139,7 +139,7 @@ static void remember_sources(sxi_h5_entry *entry) {
     H5Pclose(created);
 }
 
-static sx_status read_box(sxi_h5 *file, const char *name, const int64_t *start,
+static sx_status read_box(sx_hdf5 *file, const char *name, const int64_t *start,
                           const int64_t *count, sx_array *array) {
     sxi_h5_entry *entry = NULL;
     SXI_TRY(sxi_h5_entry_get(file, name, &entry));
@@ -161,7 +161,7 @@ static sx_status read_box(sxi_h5 *file, const char *name, const int64_t *start,
 
 /* HDF5 reads zeros beyond the end of a file that was cut after it was opened (1.10, driver sec2), so
  * every read asks whether the file is still as long. */
-static sx_status check_length(const sxi_h5 *file) {
+static sx_status check_length(const sx_hdf5 *file) {
     void *handle = NULL;
     struct stat about;
     if (H5Fget_vfd_handle(file->id, H5P_DEFAULT, &handle) < 0 || !handle ||
@@ -177,8 +177,8 @@ static sx_status check_length(const sxi_h5 *file) {
     return SX_OK;
 }
 
-sx_status sxi_h5_read_box(sxi_h5 *file, const char *name, const int64_t *start,
-                          const int64_t *count, sx_array *array) {
+sx_status sxi_h5_library_read(sx_hdf5 *file, const char *name, const int64_t *start,
+                              const int64_t *count, sx_array *array) {
     sxi_h5_enter();
     sx_status status = read_box(file, name, start, count, array);
     if (status == SX_OK) {
@@ -188,7 +188,7 @@ sx_status sxi_h5_read_box(sxi_h5 *file, const char *name, const int64_t *start,
     return status;
 }
 
-sx_status sxi_h5_read(sxi_h5 *file, const char *name, const sx_dtype *as, sx_array *array) {
+sx_status sxi_h5_read(sx_hdf5 *file, const char *name, const sx_dtype *as, sx_array *array) {
     *array = (sx_array){0};
     sxi_h5_enter();
     sxi_h5_entry *entry = NULL;

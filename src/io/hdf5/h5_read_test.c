@@ -34,14 +34,14 @@ static void put(hid_t file, const char *name, hid_t type, hsize_t count, hid_t c
 /* Reads [start, start + count) of a dataset of one axis. */
 static sx_status take(const char *path, const char *name, int64_t start, int64_t count,
                       double *values) {
-    sxi_h5 *file = NULL;
+    sx_hdf5 *file = NULL;
     sx_array view;
     sx_status status = SX_OK;
-    SXI_TRY(sxi_h5_open(path, &file));
+    SXI_TRY(sx_hdf5_open(path, &file));
     SXI_GO(sx_array_view(SX_F64, 1, &count, values, &view));
     status = sxi_h5_read_box(file, name, &start, &count, &view);
 out:
-    sxi_h5_close(&file);
+    sx_hdf5_close(&file);
     return status;
 }
 
@@ -58,16 +58,16 @@ START_TEST(what_is_not_hdf5_is_named) {
                  {"version https://git-lfs.github.com/spec/v1\n", 43, "git lfs pull"},
                  {"\x01\x02\x03\x04", 4, "no format known"}};
     sx_folder_empty();
-    sxi_h5 *file = NULL;
+    sx_hdf5 *file = NULL;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *path = sx_folder_write("x.h5", cases[i].bytes, cases[i].count);
-        ck_fails(sxi_h5_open(path, &file), SX_ERR_FORMAT, cases[i].words);
+        ck_fails(sx_hdf5_open(path, &file), SX_ERR_FORMAT, cases[i].words);
         ck_assert_ptr_nonnull(strstr(sx_error_message(), path));
         ck_assert_ptr_null(file);
     }
-    ck_fails(sxi_h5_open(sx_folder("none.h5"), &file), SX_ERR_IO, "no such file");
-    ck_fails(sxi_h5_open("/tmp", &file), SX_ERR_IO, "is a folder");
-    ck_fails(sxi_h5_open("/dev/null", &file), SX_ERR_IO, "not a regular file");
+    ck_fails(sx_hdf5_open(sx_folder("none.h5"), &file), SX_ERR_IO, "no such file");
+    ck_fails(sx_hdf5_open("/tmp", &file), SX_ERR_IO, "is a folder");
+    ck_fails(sx_hdf5_open("/dev/null", &file), SX_ERR_IO, "not a regular file");
 }
 END_TEST
 
@@ -80,13 +80,13 @@ START_TEST(a_cut_file_is_told_by_its_bytes) {
     size_t count = 0;
     char *bytes = sx_folder_slurp(path, &count);
     sx_folder_write("cut.h5", bytes, count - 1000);
-    sxi_h5 *opened = NULL;
+    sx_hdf5 *opened = NULL;
     char words[100];
     snprintf(words, sizeof words, "truncated: %zu bytes on disk, HDF5 expects %zu", count - 1000,
              count);
-    ck_fails(sxi_h5_open(path, &opened), SX_ERR_FORMAT, words);
+    ck_fails(sx_hdf5_open(path, &opened), SX_ERR_FORMAT, words);
     sx_folder_write("cut.h5", bytes, 40);
-    ck_fails(sxi_h5_open(path, &opened), SX_ERR_FORMAT, "40 bytes");
+    ck_fails(sx_hdf5_open(path, &opened), SX_ERR_FORMAT, "40 bytes");
     /* A user block in front is allowed. */
     char *moved = calloc(1, count + 512);
     memcpy(moved + 512, bytes, count);
@@ -122,13 +122,13 @@ START_TEST(a_file_cut_while_open_is_told) {
     hid_t file = make(path);
     put(file, "x", H5T_NATIVE_INT, 1000, H5P_DEFAULT);
     H5Fclose(file);
-    sxi_h5 *opened = NULL;
+    sx_hdf5 *opened = NULL;
     sx_array array = {0};
-    ck_ok(sxi_h5_open(path, &opened));
+    ck_ok(sx_hdf5_open(path, &opened));
     ck_assert_int_eq(truncate(path, 3000), 0);
     ck_fails(sxi_h5_read(opened, "x", NULL, &array), SX_ERR_IO, "to 3000 bytes while it was read");
     ck_assert_ptr_null(array.data);
-    sxi_h5_close(&opened);
+    sx_hdf5_close(&opened);
 }
 END_TEST
 
@@ -164,12 +164,12 @@ START_TEST(any_numeric_type_is_read) {
     H5Tclose(small);
     H5Tclose(odd);
     H5Fclose(file);
-    sxi_h5 *opened = NULL;
-    ck_ok(sxi_h5_open(path, &opened));
+    sx_hdf5 *opened = NULL;
+    ck_ok(sx_hdf5_open(path, &opened));
     for (int i = 0; i < CASES; i++) {
         snprintf(name, sizeof name, "t%d", i);
-        sxi_h5_dataset about;
-        ck_ok(sxi_h5_describe(opened, name, &about));
+        sx_hdf5_dataset about;
+        ck_ok(sx_hdf5_describe(opened, name, &about));
         ck_assert(about.numeric);
         ck_assert_int_eq(about.dtype, cases[i].dtype);
         sx_array array;
@@ -179,7 +179,7 @@ START_TEST(any_numeric_type_is_read) {
         }
         sx_array_destroy(&array);
     }
-    sxi_h5_close(&opened);
+    sx_hdf5_close(&opened);
 }
 END_TEST
 
@@ -235,9 +235,9 @@ START_TEST(what_holds_no_plain_numbers) {
     H5Sclose(scalar);
     H5Sclose(null);
     H5Fclose(file);
-    sxi_h5 *opened = NULL;
+    sx_hdf5 *opened = NULL;
     sx_array array;
-    ck_ok(sxi_h5_open(path, &opened));
+    ck_ok(sx_hdf5_open(path, &opened));
     ck_fails(sxi_h5_read(opened, "text", NULL, &array), SX_ERR_TYPE, "holds text");
     ck_fails(sxi_h5_read(opened, "pair", NULL, &array), SX_ERR_TYPE, "records (compound) of r, i");
     ck_fails(sxi_h5_read(opened, "ref", NULL, &array), SX_ERR_TYPE, "references");
@@ -254,7 +254,7 @@ START_TEST(what_holds_no_plain_numbers) {
     ck_ok(sxi_h5_read(opened, "bits", &real, &array));
     ck_assert_mem_eq(array.data, ((const double[]){1, 512, 65535}), 3 * sizeof(double));
     sx_array_destroy(&array);
-    sxi_h5_close(&opened);
+    sx_hdf5_close(&opened);
 }
 END_TEST
 
@@ -391,10 +391,10 @@ START_TEST(numbered_sources_of_a_virtual_dataset) {
     ck_ok(take(path, "v", 0, 30, value));
     ck_assert(value[29] == 10 && value[10] == 1);
     /* The extent is fixed when the dataset is opened: a part that goes later must not read as 0. */
-    sxi_h5 *opened = NULL;
-    ck_ok(sxi_h5_open(path, &opened));
-    sxi_h5_dataset about;
-    ck_ok(sxi_h5_describe(opened, "v", &about));
+    sx_hdf5 *opened = NULL;
+    ck_ok(sx_hdf5_open(path, &opened));
+    sx_hdf5_dataset about;
+    ck_ok(sx_hdf5_describe(opened, "v", &about));
     ck_assert_int_eq(about.shape[0], 30);
     remove(sx_folder("part1.h5"));
     const int64_t from = 0, to = 30, tail = 20, ten = 10;
@@ -403,7 +403,7 @@ START_TEST(numbered_sources_of_a_virtual_dataset) {
     ck_fails(sxi_h5_read_box(opened, "v", &from, &to, &view), SX_ERR_MISSING, "part1.h5");
     ck_ok(sx_array_view(SX_F64, 1, &ten, value, &view));
     ck_ok(sxi_h5_read_box(opened, "v", &tail, &ten, &view));
-    sxi_h5_close(&opened);
+    sx_hdf5_close(&opened);
 }
 END_TEST
 
@@ -448,10 +448,10 @@ START_TEST(bands_equal_the_whole) {
     H5Sclose(space);
     H5Pclose(created);
     H5Fclose(file);
-    sxi_h5 *opened = NULL;
-    ck_ok(sxi_h5_open(path, &opened));
-    sxi_h5_dataset about;
-    ck_ok(sxi_h5_describe(opened, "x", &about));
+    sx_hdf5 *opened = NULL;
+    ck_ok(sx_hdf5_open(path, &opened));
+    sx_hdf5_dataset about;
+    ck_ok(sx_hdf5_describe(opened, "x", &about));
     ck_assert(about.chunk[0] == 2 && about.chunk[1] == 5 && about.chunk[2] == 4);
     for (int64_t height = 1; height <= H; height += 5) {
         for (int64_t row = 0; row < H; row += height) {
@@ -469,13 +469,13 @@ START_TEST(bands_equal_the_whole) {
             sx_array_destroy(&band);
         }
     }
-    sxi_h5_close(&opened);
+    sx_hdf5_close(&opened);
 }
 END_TEST
 
 typedef struct members {
     char text[100];
-    sxi_h5 *file;
+    sx_hdf5 *file;
 } members;
 
 static bool note_member(void *data, const char *name, bool is_group) {
@@ -495,11 +495,11 @@ START_TEST(members_in_order_of_names) {
     put(file, "d", H5T_NATIVE_INT, 4, H5P_DEFAULT);
     H5Fclose(file);
     members seen = {.text = ""};
-    ck_ok(sxi_h5_open(path, &seen.file));
+    ck_ok(sx_hdf5_open(path, &seen.file));
     ck_ok(sxi_h5_members(seen.file, "/", note_member, &seen));
     ck_assert_str_eq(seen.text, "a/ b c ");
     ck_fails(sxi_h5_members(seen.file, "/zz", note_member, &seen), SX_ERR_MISSING, "no group /zz");
-    sxi_h5_close(&seen.file);
+    sx_hdf5_close(&seen.file);
 }
 END_TEST
 
@@ -508,10 +508,10 @@ START_TEST(a_source_that_is_missing_in_a_real_file) {
     if (!path) {
         return;
     }
-    sxi_h5 *file = NULL;
-    ck_ok(sxi_h5_open(path, &file));
-    sxi_h5_dataset about;
-    ck_ok(sxi_h5_describe(file, "/entry/data/data", &about));
+    sx_hdf5 *file = NULL;
+    ck_ok(sx_hdf5_open(path, &file));
+    sx_hdf5_dataset about;
+    ck_ok(sx_hdf5_describe(file, "/entry/data/data", &about));
     ck_assert(about.rank == 3 && about.shape[0] == 488);
     const int64_t start[] = {0, 0, 0};
     const int64_t count[] = {1, 10, 10};
@@ -520,7 +520,7 @@ START_TEST(a_source_that_is_missing_in_a_real_file) {
     ck_fails(sxi_h5_read_box(file, "/entry/data/data", start, count, &box), SX_ERR_MISSING,
              "is missing");
     sx_array_destroy(&box);
-    sxi_h5_close(&file);
+    sx_hdf5_close(&file);
 }
 END_TEST
 

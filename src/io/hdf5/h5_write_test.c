@@ -66,10 +66,10 @@ START_TEST(what_is_written_is_read) {
     const char *path = sx_folder("a.h5");
     write_file(path, false);
     ck_assert_int_eq(sx_folder_count(), 1);
-    sxi_h5 *file = NULL;
-    ck_ok(sxi_h5_open(path, &file));
-    sxi_h5_dataset about;
-    ck_ok(sxi_h5_describe(file, "/cube/delay", &about));
+    sx_hdf5 *file = NULL;
+    ck_ok(sx_hdf5_open(path, &file));
+    sx_hdf5_dataset about;
+    ck_ok(sx_hdf5_describe(file, "/cube/delay", &about));
     ck_assert(about.numeric && about.dtype == SX_F64 && about.rank == 1 && about.shape[0] == 3);
     ck_assert_str_eq(about.unit, "ps");
     sx_array signal;
@@ -100,7 +100,7 @@ START_TEST(what_is_written_is_read) {
     ck_assert_str_eq(text, "h\xc3\xa4lf");
     ck_assert(sxi_h5_exists(file, "/cube/title") && !sxi_h5_exists(file, "/nothing/here"));
     ck_assert(sxi_h5_is_group(file, "/cube") && !sxi_h5_is_group(file, "/cube/title"));
-    sxi_h5_close(&file);
+    sx_hdf5_close(&file);
     ck_assert_ptr_null(file);
 }
 END_TEST
@@ -124,8 +124,8 @@ START_TEST(boxes_of_any_strides_are_written_and_read) {
     ck_fails(sxi_h5_write_box(writer, "x", outside, &turned), SX_ERR_RANGE, "1 to 5");
     ck_ok(sxi_h5_commit(&writer));
 
-    sxi_h5 *file = NULL;
-    ck_ok(sxi_h5_open(path, &file));
+    sx_hdf5 *file = NULL;
+    ck_ok(sx_hdf5_open(path, &file));
     double back[4 * 6 * 5] = {0};
     sx_array target = {
         .dtype = SX_F64, .rank = 3, .shape = {4, 5, 6}, .stride = {30, 1, 5}, .data = back};
@@ -137,7 +137,7 @@ START_TEST(boxes_of_any_strides_are_written_and_read) {
     target.shape[2] = 7;
     ck_fails(sxi_h5_read_box(file, "x", origin, count, &target), SX_ERR_RANGE,
              "0 to 7 of axis 2 is asked for, it has 6");
-    sxi_h5_close(&file);
+    sx_hdf5_close(&file);
 }
 END_TEST
 
@@ -166,8 +166,8 @@ START_TEST(provenance_names_inputs_and_digests) {
     ck_ok(sxi_h5_create(path, false, &writer));
     ck_ok(sxi_h5_provenance(writer, &context, 1, &input));
     ck_ok(sxi_h5_commit(&writer));
-    sxi_h5 *file = NULL;
-    ck_ok(sxi_h5_open(path, &file));
+    sx_hdf5 *file = NULL;
+    ck_ok(sx_hdf5_open(path, &file));
     char text[300];
     ck_ok(sxi_h5_read_text(file, "/provenance/inputs/digest", 0, text, sizeof text));
     ck_assert_str_eq(text, "xxh64:44bc2cf5ad770999"); /* published value of xxh64("abc") */
@@ -181,7 +181,7 @@ START_TEST(provenance_names_inputs_and_digests) {
     ck_ok(sxi_h5_read(file, "/provenance/inputs/bytes", NULL, &bytes));
     ck_assert(*(int64_t *)bytes.data == 3);
     sx_array_destroy(&bytes);
-    sxi_h5_close(&file);
+    sx_hdf5_close(&file);
 }
 END_TEST
 

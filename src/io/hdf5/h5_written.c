@@ -30,7 +30,7 @@ static double mapped_elements(hid_t created, double all) {
     return sum;
 }
 
-static double chunks_needed(const sxi_h5_dataset *about) {
+static double chunks_needed(const sx_hdf5_dataset *about) {
     double count = 1;
     for (int d = 0; d < about->rank; d++) {
         count *= ceil((double)about->shape[d] / (double)about->chunk[d]);
@@ -58,7 +58,7 @@ static double written_part(const sxi_h5_entry *entry, hid_t created, double all,
     return external || compact || H5Dget_storage_size(entry->id) > 0 ? all : 0;
 }
 
-sx_status sxi_h5_check_written(sxi_h5 *file, const char *name) {
+sx_status sxi_h5_check_written(sx_hdf5 *file, const char *name) {
     sxi_h5_entry *entry = NULL;
     double all = 1, of = 1, part = 1;
     sxi_h5_enter();

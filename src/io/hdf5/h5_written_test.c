@@ -58,8 +58,8 @@ START_TEST(holes_are_told_from_values) {
     H5Pclose(chunked);
     H5Pclose(with_nan);
     H5Fclose(file);
-    sxi_h5 *read;
-    ck_ok(sxi_h5_open(path, &read));
+    sx_hdf5 *read;
+    ck_ok(sx_hdf5_open(path, &read));
     ck_ok(sxi_h5_check_written(read, "/whole"));
     ck_ok(sxi_h5_check_written(read, "/plain"));
     ck_ok(sxi_h5_check_written(read, "/marked"));
@@ -67,7 +67,7 @@ START_TEST(holes_are_told_from_values) {
     ck_fails(sxi_h5_check_written(read, "/half"), SX_ERR_MISSING, "only written to 50 %");
     ck_fails(sxi_h5_check_written(read, "/never"), SX_ERR_MISSING, "only written to 0 %");
     ck_fails(sxi_h5_check_written(read, "/mapped_half"), SX_ERR_MISSING, "only written to 50 %");
-    sxi_h5_close(&read);
+    sx_hdf5_close(&read);
 }
 END_TEST
 

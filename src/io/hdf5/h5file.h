@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * HDF5 as the rest of the library sees it. Only the files of this folder call the HDF5 library,
- * under one lock, with its own error printing switched off. */
+ * HDF5 as the rest of the library sees it, beside the public reader (sextant/hdf5.h). Only the files
+ * of this folder call the HDF5 library, under one lock, with its own error printing switched off. */
 #ifndef SXI_H5FILE_H
 #define SXI_H5FILE_H
 
@@ -9,62 +9,40 @@
 
 #include <sextant/array.h>
 #include <sextant/context.h>
-
-typedef struct sxi_h5 sxi_h5; /* an open file */
-
-/* What a dataset is. */
-typedef struct sxi_h5_dataset {
-    bool numeric;   /* integer or float of 1..8 bytes; else dtype means nothing */
-    sx_dtype dtype; /* native type closest to the stored one (bool enums: U8; float16: F32) */
-    int rank;
-    int64_t shape[SX_MAX_RANK];
-    int64_t chunk[SX_MAX_RANK]; /* 0: not chunked */
-    char unit[32];              /* of the attribute "units" or "unit"; "" without */
-} sxi_h5_dataset;
-
-/* Not there, unreadable, not HDF5, cut: SX_ERR_IO or SX_ERR_FORMAT with a sentence naming path and
- * reason. */
-sx_status sxi_h5_open(const char *path, sxi_h5 **file);
-void sxi_h5_close(sxi_h5 **file);
-const char *sxi_h5_path(const sxi_h5 *file);
+#include <sextant/hdf5.h>
 
 /* Whether the object exists (follows links; a dangling link does not). Group: whether it is a
  * group. */
-bool sxi_h5_exists(sxi_h5 *file, const char *name);
-bool sxi_h5_is_group(sxi_h5 *file, const char *name);
+bool sxi_h5_exists(sx_hdf5 *file, const char *name);
+bool sxi_h5_is_group(sx_hdf5 *file, const char *name);
 
 /* Members of a group in name order; the callback returns false to stop. */
 typedef bool (*sxi_h5_member_fn)(void *data, const char *name, bool is_group);
-sx_status sxi_h5_members(sxi_h5 *file, const char *group, sxi_h5_member_fn fn, void *data);
+sx_status sxi_h5_members(sx_hdf5 *file, const char *group, sxi_h5_member_fn fn, void *data);
 
-/* SX_ERR_MISSING where name is not there: the sentence lists the nearest or first few datasets of
- * the file. */
-sx_status sxi_h5_describe(sxi_h5 *file, const char *name, sxi_h5_dataset *dataset);
-
-/* Reads the box start[rank], count[rank] into array (shape of the box, any strides, dtype chosen by
- * the caller: HDF5 converts). A virtual dataset whose source file or dataset is missing is
- * SX_ERR_MISSING, never fill values. */
-sx_status sxi_h5_read_box(sxi_h5 *file, const char *name, const int64_t *start,
+/* sx_hdf5_read of one box into array (shape of the box, any strides and dtype); what was never
+ * written reads as the fill value (sxi_h5_check_written). */
+sx_status sxi_h5_read_box(sx_hdf5 *file, const char *name, const int64_t *start,
                           const int64_t *count, sx_array *array);
 
 /* Whether every chunk was written, and every element of a virtual dataset has a source. What was not
  * reads as the fill value: SX_ERR_MISSING, unless that is NaN. */
-sx_status sxi_h5_check_written(sxi_h5 *file, const char *name);
+sx_status sxi_h5_check_written(sx_hdf5 *file, const char *name);
 
 /* Reads all of it into a new array; dtype as described, or *as. Must be numeric. */
-sx_status sxi_h5_read(sxi_h5 *file, const char *name, const sx_dtype *as, sx_array *array);
+sx_status sxi_h5_read(sx_hdf5 *file, const char *name, const sx_dtype *as, sx_array *array);
 
 /* A text attribute of an object, cut to size; SX_ERR_MISSING without. */
-sx_status sxi_h5_attribute_text(sxi_h5 *file, const char *name, const char *attribute, char *text,
+sx_status sxi_h5_attribute_text(sx_hdf5 *file, const char *name, const char *attribute, char *text,
                                 size_t size);
-sx_status sxi_h5_attribute_real(sxi_h5 *file, const char *name, const char *attribute,
+sx_status sxi_h5_attribute_real(sx_hdf5 *file, const char *name, const char *attribute,
                                 double *value);
 /* Exactly count of them: SX_ERR_TYPE otherwise. */
-sx_status sxi_h5_attribute_reals(sxi_h5 *file, const char *name, const char *attribute, int count,
+sx_status sxi_h5_attribute_reals(sx_hdf5 *file, const char *name, const char *attribute, int count,
                                  double *values);
 
 /* Element index (0 of a scalar) of a dataset of strings, cut to size; SX_ERR_TYPE if it is none. */
-sx_status sxi_h5_read_text(sxi_h5 *file, const char *name, int64_t index, char *text, size_t size);
+sx_status sxi_h5_read_text(sx_hdf5 *file, const char *name, int64_t index, char *text, size_t size);
 
 /* --- writing: to a temporary name beside the target, renamed by commit --- */
 
