@@ -31,7 +31,7 @@ typedef struct sxi_codec {
 const char *sxi_codec_name(unsigned filter);
 
 /* sxi_codec_known - whether this step (filter and values) is decoded here. */
-bool sxi_codec_known(const sxi_codec_step *step, size_t element);
+bool sxi_codec_known(const sxi_codec_step *step);
 
 /* sxi_codec_scratch - bytes of each of the two buffers that decode needs; 0 where the pipeline is
  * empty. At most a chunk and its eighth and 64 KiB. */

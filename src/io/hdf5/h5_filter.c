@@ -1,41 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Compression filters by name, for the sentence people search for when one is missing. */
+ * Filters by name, for the sentence people search for when one is missing. */
 #include "io/hdf5/h5_filter.h"
 
-#include <stdio.h>
-
-/* Registered filters:
- * https://github.com/HDFGroup/hdf5_plugins/blob/master/docs/RegisteredFilterPlugins.md
- */
-static const struct {
-    H5Z_filter_t id;
-    const char *name;
-} known[] = {
-    {H5Z_FILTER_DEFLATE, "gzip"},
-    {H5Z_FILTER_SZIP, "SZIP"},
-    {305, "LZO"},
-    {307, "BZIP2"},
-    {32000, "LZF"},
-    {32001, "Blosc"},
-    {32004, "LZ4"},
-    {32008, "bitshuffle"},
-    {32013, "ZFP"},
-    {32015, "Zstd"},
-    {32017, "SZ"},
-    {32018, "FCIDECOMP"},
-    {32024, "SZ3"},
-    {32026, "Blosc2"},
-};
+#include "io/codec/codec.h"
 
 enum { BITSHUFFLE = 32008, BITSHUFFLE_ZSTD = 3, VALUES = 8 };
 
 static const char *name_of(H5Z_filter_t id) {
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (known[i].id == id) {
-            return known[i].name;
-        }
-    }
-    return "a filter unknown here";
+    const char *name = sxi_codec_name((unsigned)id);
+    return name ? name : "a filter unknown here";
 }
 
 /* Filter i of the pipeline, with its client values; 0 where it has fewer. value: zeroed. */
