@@ -10,6 +10,7 @@
 #include <sextant/cpu.h>
 
 #include "base/fail.h"
+#include "base/output.h"
 #include "xani/fit.h"
 #include "xani/fit_arguments.h"
 
@@ -378,10 +379,10 @@ sx_status sx_xani_fit(const sx_xani_input *input, const sx_xani_fit_options *opt
     sxi_h5_writer *writer = NULL;
     job j = {.options = &settled, .context = context, .summary = summary ? summary : &ignored};
     /* First without the inputs: opening them may take minutes. */
-    SXI_GO(sxi_h5_output_check(output, settled.overwrite, 0, NULL));
+    SXI_GO(sxi_output_check(output, settled.overwrite, 0, NULL));
     SXI_GO(sxi_source_open(input, context, &j.source));
     j.info = sxi_source_describe(j.source);
-    SXI_GO(sxi_h5_output_check(output, settled.overwrite, j.info->inputs, j.info->paths));
+    SXI_GO(sxi_output_check(output, settled.overwrite, j.info->inputs, j.info->paths));
     SXI_GO(settle_options(j.info, &settled));
     SXI_GO(sxi_fit_frame_make(j.info, &settled, &j.frame));
     SXI_GO(sx_dcos_plan_create(j.info->nt, j.info->delay_ps, &settled.dcos, &j.plan));

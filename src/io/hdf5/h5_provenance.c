@@ -9,6 +9,7 @@
 #include <sextant/cpu.h>
 #include <sextant/version.h>
 
+#include "base/output.h"
 #include "io/hdf5/h5_digest.h"
 
 /* Larger files are sampled. */
@@ -61,7 +62,7 @@ sx_status sxi_h5_provenance(sxi_h5_writer *writer, const sx_context *context, in
     sx_cpu_get(&cpu);
     sx_cpu_describe(&cpu, machine, sizeof machine);
     const char *command = context && context->command ? context->command : "";
-    SXI_TRY(sxi_h5_output_check(writer->path, true, inputs, paths)); /* not one of the inputs */
+    SXI_TRY(sxi_output_check(writer->path, true, inputs, paths)); /* not one of the inputs */
     SXI_TRY(sxi_h5_write_text(writer, "/provenance/command", command));
     SXI_TRY(sxi_h5_write_text(writer, "/provenance/version", sx_version()));
     SXI_TRY(sxi_h5_write_text(writer, "/provenance/commit", sx_commit()));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/fail.h"
+#include "base/output.h"
 #include "io/hdf5/h5_digest.h"
 #include "io/hdf5/h5file.h"
 #include "sx_check.h"
@@ -218,8 +219,8 @@ START_TEST(outputs_that_cannot_be_are_refused) {
     ck_fails(sxi_h5_create(sx_folder("here.h5/out.h5"), false, &writer), SX_ERR_IO, "folder");
     const char *other = sx_folder("link.h5");
     ck_assert_int_eq(symlink(path, other), 0);
-    ck_fails(sxi_h5_output_check(path, true, 1, &other), SX_ERR_ARGUMENT, "is the input");
-    ck_ok(sxi_h5_output_check(path, true, 0, NULL));
+    ck_fails(sxi_output_check(path, true, 1, &other), SX_ERR_ARGUMENT, "is the input");
+    ck_ok(sxi_output_check(path, true, 0, NULL));
     ck_assert_ptr_null(writer);
     ck_assert_int_eq(sx_folder_count(), 2);
 }

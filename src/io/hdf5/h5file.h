@@ -48,12 +48,6 @@ sx_status sxi_h5_read_text(sx_hdf5 *file, const char *name, int64_t index, char 
 
 typedef struct sxi_h5_writer sxi_h5_writer;
 
-/* Whether path can become an output, to be asked before hours of work: its folder is there and
- * writable, it is no folder or device, does not exist (unless overwrite), and is none of the
- * inputs, under whatever name. */
-sx_status sxi_h5_output_check(const char *path, bool overwrite, int inputs,
-                              const char *const *paths);
-
 /* SX_ERR_EXISTS if path exists and not overwrite; SX_ERR_IO if its folder cannot be written.
  * Objects carry no times, so equal content gives equal bytes. */
 sx_status sxi_h5_create(const char *path, bool overwrite, sxi_h5_writer **writer);
