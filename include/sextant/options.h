@@ -21,8 +21,19 @@ typedef enum sx_option_kind {
     SX_OPTION_CHOICE, /* int, index into choices "a|b|c" */
     SX_OPTION_SIZE,   /* int64_t[2], "NyxNx", both >= 1 */
     SX_OPTION_POINT,  /* int64_t[2], "y,x", both >= 0 */
-    SX_OPTION_BOX     /* int64_t[4], "y0:y1,x0:x1", half-open, 0 <= start < stop */
+    SX_OPTION_BOX,    /* int64_t[4], "y0:y1,x0:x1", half-open, 0 <= start < stop */
+    SX_OPTION_AXES    /* sx_option_axes, "0:10,5,:", for each axis a range, an index or all */
 } sx_option_kind;
+
+enum { SX_OPTION_MAX_AXES = 8 };
+
+/* A part of an array of any rank: start <= index < stop of each axis, 0 <= start < stop. A single
+ * index is a range of one. */
+typedef struct sx_option_axes {
+    int count;
+    int64_t start[SX_OPTION_MAX_AXES];
+    int64_t stop[SX_OPTION_MAX_AXES]; /* -1: to the end */
+} sx_option_axes;
 
 typedef struct sx_option {
     const char *name; /* "threads" for --threads; NULL name ends the table */

@@ -18,6 +18,7 @@ typedef union value {
     int choice;
     int64_t size[2];
     int64_t box[4];
+    sx_option_axes axes;
 } value;
 
 static size_t value_bytes(sx_option_kind kind) {
@@ -37,6 +38,8 @@ static size_t value_bytes(sx_option_kind kind) {
         return 2 * sizeof(int64_t);
     case SX_OPTION_BOX:
         return 4 * sizeof(int64_t);
+    case SX_OPTION_AXES:
+        return sizeof(sx_option_axes);
     }
     return 0;
 }
@@ -113,6 +116,49 @@ static sx_status to_box(const char *text, int64_t *box) {
     return SX_OK;
 }
 
+/* The first length letters of text as an index; nothing at all is the given one. */
+static bool to_index(const char *text, size_t length, int64_t nothing, int64_t *index) {
+    char number[24];
+    if (length >= sizeof number) {
+        return false;
+    }
+    memcpy(number, text, length);
+    number[length] = '\0';
+    *index = nothing;
+    return length == 0 || (sx_parse_int(number, index) == SX_OK && *index >= 0);
+}
+
+/* "5:9", "5:", ":9", ":" or "5": the first length letters of text. */
+static bool to_axis(const char *text, size_t length, int64_t *start, int64_t *stop) {
+    const char *colon = memchr(text, ':', length);
+    if (!colon) {
+        const bool read = length > 0 && to_index(text, length, 0, start) && *start < INT64_MAX;
+        *stop = read ? *start + 1 : 0;
+        return read;
+    }
+    const size_t before = (size_t)(colon - text);
+    return to_index(text, before, 0, start) && to_index(colon + 1, length - before - 1, -1, stop) &&
+           (*stop < 0 || *start < *stop);
+}
+
+static sx_status to_axes(const char *text, sx_option_axes *axes) {
+    for (const char *rest = text; rest;) {
+        const size_t length = strcspn(rest, ",");
+        const int d = axes->count++;
+        if (d == SX_OPTION_MAX_AXES) {
+            return SXI_FAIL(SX_ERR_USAGE, "'%s' has more than %d axes", text, SX_OPTION_MAX_AXES);
+        }
+        if (!to_axis(rest, length, &axes->start[d], &axes->stop[d])) {
+            return SXI_FAIL(SX_ERR_USAGE,
+                            "'%.*s' of '%s' is no part of an axis: first and end as 0:10 (the end "
+                            "is not part of it), one index as 5, or : for all",
+                            (int)length, rest, text);
+        }
+        rest = rest[length] ? rest + length + 1 : NULL;
+    }
+    return SX_OK;
+}
+
 static sx_status convert(const sx_option *option, const char *text, value *v) {
     switch (option->kind) {
     case SX_OPTION_FLAG:
@@ -135,6 +181,8 @@ static sx_status convert(const sx_option *option, const char *text, value *v) {
         return to_point(text, v->size);
     case SX_OPTION_BOX:
         return to_box(text, v->box);
+    case SX_OPTION_AXES:
+        return to_axes(text, &v->axes);
     }
     return SXI_FAIL(SX_ERR_ARGUMENT, "kind %d of an option is unknown", (int)option->kind);
 }

@@ -14,6 +14,7 @@ typedef struct values {
     const char *output, *off;
     int background;
     int64_t bin[2], roi[4], pixel[2];
+    sx_option_axes box;
 } values;
 
 #define AT(field) offsetof(values, field)
@@ -30,6 +31,7 @@ static const sx_option table[] = {
     {"bin", 0, SX_OPTION_SIZE, AT(bin), -1, "NyxNx", "pixels added", 0, 0},
     {"roi", 0, SX_OPTION_BOX, AT(roi), AT(has_roi), "y0:y1,x0:x1", "part of the frame", 0, 0},
     {"pixel", 0, SX_OPTION_POINT, AT(pixel), -1, "y,x", "a pixel", 0, 0},
+    {"box", 0, SX_OPTION_AXES, AT(box), -1, "a:b,c:d,...", "a part", 0, 0},
     {0}};
 static const sx_command_help command = {"sextant try", "try things", "FILE -o OUT", "A line.",
                                         table};
@@ -128,6 +130,39 @@ START_TEST(sizes_and_boxes_are_strict) {
 }
 END_TEST
 
+START_TEST(parts_of_any_rank) {
+    const int64_t start[] = {0, 5, 0, 7, 0}, stop[] = {10, 6, -1, -1, 3};
+    values v = {0};
+    ck_ok(PARSE(&v, W("--box"), W("0:10,5,:,7:,:3")));
+    ck_assert_int_eq(v.box.count, 5);
+    ck_assert(memcmp(v.box.start, start, sizeof start) == 0);
+    ck_assert(memcmp(v.box.stop, stop, sizeof stop) == 0);
+    const char *wrong[] = {"",
+                           ",",
+                           "1,",
+                           ",1",
+                           "3:3",
+                           "4:3",
+                           "-1:3",
+                           "1:-1",
+                           "1:2:3",
+                           "a",
+                           "1.5",
+                           "1:b",
+                           "1 ",
+                           "0x1",
+                           "1;2",
+                           "::",
+                           "9223372036854775807",
+                           "99999999999999999999"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        values w = {0};
+        ck_fails(PARSE(&w, W("--box"), W(wrong[i])), SX_ERR_USAGE, "is no part of an axis");
+    }
+    ck_fails(PARSE(&v, W("--box"), W("1,2,3,4,5,6,7,8,9")), SX_ERR_USAGE, "more than 8 axes");
+}
+END_TEST
+
 START_TEST(numbers_are_strict) {
     const char *reals[] = {"",    " 1",  "1 ",    "5.4x", "nan", "inf",   "0x10", "1e",
                            "1,5", "--1", "1.2.3", "+",    "-",   "1e999", "e5",   "."};
@@ -211,6 +246,6 @@ START_TEST(man_and_completion_come_from_the_table) {
 END_TEST
 
 SX_TEST_MAIN("options", every_kind_is_read, a_mistake_leaves_the_values_alone,
-             each_mistake_has_its_sentence, sizes_and_boxes_are_strict, numbers_are_strict,
-             a_comma_locale_changes_nothing, nearest_word, help_says_every_option_once,
-             man_and_completion_come_from_the_table)
+             each_mistake_has_its_sentence, sizes_and_boxes_are_strict, parts_of_any_rank,
+             numbers_are_strict, a_comma_locale_changes_nothing, nearest_word,
+             help_says_every_option_once, man_and_completion_come_from_the_table)
