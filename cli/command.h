@@ -75,6 +75,7 @@ sx_status cli_fail(cli_call *call, sx_status status, const char *format, ...)
 /* cli_need - SX_ERR_USAGE where an option that must be given is NULL. */
 sx_status cli_need(cli_call *call, const char *value, const char *option);
 
-extern const cli_command cli_doctor, cli_info, cli_xani_fit, cli_xani_simulate, cli_xani_figure;
+extern const cli_command cli_doctor, cli_info, cli_read, cli_xani_fit, cli_xani_simulate,
+    cli_xani_figure;
 
 #endif

@@ -52,7 +52,7 @@ function(sextant_test_command name)
     cmake_parse_arguments(test SLOW "" COMMAND ${ARGN})
     add_test(NAME ${name} COMMAND ${test_COMMAND})
     set_tests_properties(${name} PROPERTIES
-      ENVIRONMENT "${SEXTANT_TEST_ENVIRONMENT}" LABELS "$<$<BOOL:${test_SLOW}>:slow>")
+      SKIP_RETURN_CODE 77 ENVIRONMENT "${SEXTANT_TEST_ENVIRONMENT}" LABELS "$<$<BOOL:${test_SLOW}>:slow>")
   endif()
 endfunction()
 

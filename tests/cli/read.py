@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""sextant read from outside: checksums, .npy files, sentences. h5py and numpy are the referees.
+
+read.py, with SEXTANT in the environment; 77 without h5py
+"""
+import contextlib
+import json
+import os
+import pathlib
+import resource
+import subprocess
+import sys
+import tempfile
+
+try:
+    import h5py
+    import numpy as np
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
+
+SEXTANT = os.environ["SEXTANT"]
+PRIMES = (11400714785074694791, 14029467366897019727, 1609587929392839161, 9650029242287828579, 2870177450012600261)
+WORD = (1 << 64) - 1
+
+
+def xxh64(data):
+    """XXH64, seed 0, after its specification: the checksum by another hand."""
+    p1, p2, p3, p4, p5 = PRIMES
+    rotate = lambda x, r: ((x << r) | (x >> (64 - r))) & WORD
+    mix = lambda lane, word: rotate((lane + word * p2) & WORD, 31) * p1 & WORD
+    words = lambda at: int.from_bytes(data[at : at + 8], "little")
+    at = 0
+    if len(data) >= 32:
+        lanes = [(p1 + p2) & WORD, p2, 0, -p1 & WORD]
+        for at in range(0, len(data) - 31, 32):
+            lanes = [mix(lane, words(at + 8 * i)) for i, lane in enumerate(lanes)]
+        at += 32
+        h = sum(rotate(lane, r) for lane, r in zip(lanes, (1, 7, 12, 18))) & WORD
+        for lane in lanes:
+            h = ((h ^ mix(0, lane)) * p1 + p4) & WORD
+    else:
+        h = p5
+    h = (h + len(data)) & WORD
+    for at in range(at, len(data) - 7, 8):
+        h = (rotate(h ^ mix(0, words(at)), 27) * p1 + p4) & WORD
+    at = len(data) - len(data) % 8
+    if len(data) % 8 >= 4:
+        h = (rotate(h ^ (int.from_bytes(data[at : at + 4], "little") * p1 & WORD), 23) * p2 + p3) & WORD
+        at += 4
+    for byte in data[at:]:
+        h = rotate(h ^ (byte * p5 & WORD), 11) * p1 & WORD
+    h = (h ^ h >> 33) * p2 & WORD
+    h = (h ^ h >> 29) * p3 & WORD
+    return f"{h ^ h >> 32:016x}"
+
+
+def sextant(*arguments, **options):
+    return subprocess.run([SEXTANT, "read", *map(str, arguments)], capture_output=True, text=True, **options)
+
+
+def read(*arguments):
+    """The report of a reading that must succeed."""
+    run = sextant(*arguments, "--json")
+    assert run.returncode == 0 and run.stderr == "", (arguments, run)
+    return json.loads(run.stdout)
+
+
+def refused(words, *arguments, status=1, **options):
+    """One sentence that holds the words, nothing on stdout, nothing written."""
+    before = sorted(pathlib.Path().rglob("*"))
+    run = sextant(*arguments, **options)
+    assert run.returncode == status, (arguments, run)
+    assert words in run.stderr and run.stderr.count("\n") == 1, (arguments, words, run.stderr)
+    assert run.stderr.startswith("sextant read: ") and run.stdout == "", (arguments, run)
+    assert sorted(pathlib.Path().rglob("*")) == before, f"{arguments} left something"
+
+
+def same(name, expected, *arguments, file="all.h5"):
+    """Report, checksum and .npy of a box are those of an array of numpy."""
+    little = np.ascontiguousarray(expected, expected.dtype.newbyteorder("<")).reshape(expected.shape)
+    pathlib.Path("out.npy").unlink(missing_ok=True)
+    report = read(file, name, "-o", "out.npy", "--verify", *arguments)
+    assert report["shape"] == list(expected.shape)[: len(report["shape"])], (name, report)
+    assert report["bytes"] == expected.nbytes and report["verified"] is True, (name, report)
+    assert report["xxh64"] == xxh64(little.tobytes()), (name, report, xxh64(little.tobytes()))
+    loaded = np.load("out.npy")
+    assert loaded.dtype == little.dtype and loaded.shape == little.shape, (name, loaded.dtype, loaded.shape)
+    assert loaded.tobytes() == little.tobytes(), name
+    return report
+
+
+def bytes_of(array):
+    return np.frombuffer(array.tobytes(), np.uint8).reshape(*array.shape, array.dtype.itemsize)
+
+
+assert xxh64(b"") == "ef46db3751d8e999" and xxh64(b"abc") == "44bc2cf5ad770999"
+generator = np.random.default_rng(20261130)
+with contextlib.ExitStack() as stack:
+    os.chdir(stack.enter_context(tempfile.TemporaryDirectory()))
+    frames = generator.integers(0, 4000, (20, 33, 47), np.uint16)
+    record = np.array([(1, 2.5, -3), (4, 5.5, 6)], [("a", "<i4"), ("b", "<f8"), ("c", "<i2")])
+    with h5py.File("all.h5", "w") as f:
+        f["frames"] = frames
+        f.create_dataset("deep/gzip", data=frames, chunks=(3, 10, 47), compression="gzip", shuffle=True, fletcher32=True)
+        f["abc"] = np.frombuffer(b"abc", np.uint8)
+        f["big"] = np.linspace(-1, 1, 77).astype(">f8")
+        f["scalar"] = np.float32(0.1)
+        f["empty"] = np.empty((3, 0, 2), np.int32)
+        f["null"] = h5py.Empty("f4")
+        f["truth"] = np.array([True, False, True])
+        f["half"] = np.linspace(0, 3, 9).astype(np.float16)
+        f["record"] = record
+        f["word"] = np.array([b"one", b"three"])
+        f["words"] = np.array(["one", "three"], object)
+        f["lists"] = np.array([np.arange(2), np.arange(3)], h5py.vlen_dtype(np.int32))
+        f["link"] = np.array([f["abc"].ref], h5py.ref_dtype)
+        holes = f.create_dataset("holes", (10, 10), np.int16, chunks=(5, 5), fillvalue=7)
+        holes[:5] = 1
+        f.create_dataset("nan", (4,), np.float64, chunks=(2,), fillvalue=np.nan)
+        layout = h5py.VirtualLayout((4, 77), ">f8")
+        for i, source in enumerate(("all.h5", "gone.h5")):
+            layout[2 * i] = h5py.VirtualSource(source, "big", (77,))
+            layout[2 * i + 1] = h5py.VirtualSource(source, "big", (77,))
+        f.create_virtual_dataset("half_gone", layout)
+        layout = h5py.VirtualLayout((2, 77), ">f8")
+        layout[0] = layout[1] = h5py.VirtualSource("all.h5", "big", (77,))
+        f.create_virtual_dataset("virtual", layout)
+
+    # Values
+    assert read("all.h5", "/abc")["xxh64"] == "44bc2cf5ad770999"
+    assert read("all.h5", "empty")["xxh64"] == "ef46db3751d8e999"
+    same("frames", frames)
+    same("/deep/gzip", frames)
+    same("frames", frames[3:9, 5:6, :], "--box", "3:9,5,:")
+    same("deep/gzip", frames[2:20, :, 40:], "--box", "2:,:33,40:47", "--threads", 1)
+    same("big", np.linspace(-1, 1, 77).astype(">f8"))
+    same("scalar", np.float32(0.1)[()].reshape(()))
+    same("empty", np.empty((3, 0, 2), np.int32))
+    same("truth", np.array([1, 0, 1], np.uint8))
+    same("half", np.linspace(0, 3, 9).astype(np.float16).astype(np.float32))
+    same("virtual", np.stack([np.linspace(-1, 1, 77)] * 2))
+    half = same("half_gone", np.stack([np.linspace(-1, 1, 77)] * 2), "--box", "0:2,:")
+    assert half["start"] == [0, 0]
+    with h5py.File("all.h5") as f:
+        filled = f["holes"][:]
+    report = sextant("all.h5", "frames")
+    for line in ("shape    20x33x47\n", "type     uint16\n", "bytes    62040\n", "GB/s\n", "path     ", "xxh64    "):
+        assert line in report.stdout, (line, report.stdout)
+    assert "verify   equal to H5Dread" in sextant("all.h5", "frames", "--verify").stdout
+    quiet = sextant("all.h5", "frames", "-q", "--verify")
+    assert quiet.returncode == 0 and quiet.stdout == quiet.stderr == "", quiet
+
+    # What is no number is read as its bytes, or refused
+    refused("all.h5:words holds text", "all.h5", "words")
+    refused("all.h5:lists holds", "all.h5", "lists", "-o", "lists.npy")
+    refused("all.h5:link holds", "all.h5", "link")
+    refused("all.h5:null is empty", "all.h5", "null")
+
+    # What was never written
+    same("holes", filled, "--missing", "fill")
+    same("holes", filled[:5], "--box", ":5,:")
+    same("nan", np.full(4, np.nan))
+    refused("--missing: 'zero' is none of error|fill", "all.h5", "holes", "--missing", "zero", status=2)
+    refused("gone.h5", "all.h5", "half_gone", "--missing", "fill")
+
+    # Boxes
+    refused("all.h5:frames has 3 axes, the box has 2", "all.h5", "frames", "--box", "0:2,3")
+    refused("all.h5:scalar has 0 axes, the box has 1", "all.h5", "scalar", "--box", "0")
+    refused("the box asks for 0 to 48 of axis 2, which has 47", "all.h5", "frames", "--box", ":,:,:48")
+    refused("the box asks for 20 to 21 of axis 0, which has 20", "all.h5", "frames", "--box", "20,0,0", "-o", "no.npy")
+    refused("'3:3' of '3:3,:,:' is no part of an axis", "all.h5", "frames", "--box", "3:3,:,:", status=2)
+    refused("'x' of ':,x' is no part of an axis", "all.h5", "frames", "--box", ":,x", status=2)
+
+    # Names
+    refused("all.h5 has no dataset frame; nearest is /frames", "all.h5", "frame")
+    refused("all.h5:deep is a group, not a dataset", "all.h5", "deep")
+    refused("nowhere.h5: no such file", "nowhere.h5", "frames")
+    refused("an argument is missing: sextant read FILE DATASET", "all.h5", status=2)
+    refused("'b' is one argument too many", "all.h5", "a", "b", status=2)
+
+    # Files
+    whole = pathlib.Path("all.h5").read_bytes()
+    pathlib.Path("cut.h5").write_bytes(whole[: len(whole) // 2])
+    refused(f"cut.h5 is truncated: {len(whole) // 2} bytes on disk, HDF5 expects {len(whole)}", "cut.h5", "frames")
+    pathlib.Path("flipped.h5").write_bytes(whole)
+    with h5py.File("flipped.h5", "r+") as f:
+        at = f["deep/gzip"].id.get_chunk_info(2)
+        place, size = at.byte_offset + at.size // 2, at.size
+    with open("flipped.h5", "r+b") as f:
+        f.seek(place)
+        byte = f.read(1)[0]
+        f.seek(place)
+        f.write(bytes([byte ^ 255]))
+    refused("flipped.h5:deep/gzip", "flipped.h5", "deep/gzip", "-o", "flipped.npy")
+
+    # Outputs
+    pathlib.Path("kept.npy").write_text("mine")
+    refused("kept.npy exists; it is kept unless --overwrite is given", "all.h5", "frames", "-o", "kept.npy")
+    refused("all.h5 is the input all.h5", "all.h5", "frames", "-o", "all.h5", "--overwrite")
+    refused("no/such.npy cannot be written: the folder no", "all.h5", "frames", "-o", "no/such.npy")
+    refused(". is a folder", "all.h5", "frames", "-o", ".")
+    assert pathlib.Path("kept.npy").read_text() == "mine"
+    assert read("all.h5", "frames", "-o", "kept.npy", "--overwrite")["output"] == "kept.npy"
+    assert (np.load("kept.npy") == frames).all()
+    small = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+    refused("full.npy cannot be written", "all.h5", "frames", "-o", "full.npy", preexec_fn=small)
+
+    # More than one band: 280 MB, of which little lies on the disk
+    with h5py.File("large.h5", "w") as f:
+        large = f.create_dataset("large", (280, 1000, 1000), np.uint8, chunks=(50, 500, 1000))
+        large[279, 999, 999] = 1
+    bands = read("large.h5", "large", "--missing", "fill")
+    assert bands["bytes"] == 280_000_000, bands
+    parts = read("large.h5", "large", "--missing", "fill", "--verify", "-o", "large.npy", "--threads", 2)
+    loaded = np.load("large.npy", mmap_mode="r")
+    assert parts["xxh64"] == bands["xxh64"] and loaded.shape == (280, 1000, 1000)
+    assert loaded[279, 999, 999] == 1 and int(loaded.sum(dtype=np.int64)) == 1
+
+print("all as it should be")
