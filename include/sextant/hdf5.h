@@ -86,9 +86,11 @@ typedef enum sx_hdf5_missing {
     SX_HDF5_MISSING_FILL
 } sx_hdf5_missing;
 
-/* A part of box number i is in its array: start (within the array) and count, [rank]. Called from
- * any thread, from several at once, in any order; no failure may be reported. */
-typedef void (*sx_hdf5_slab_fn)(void *data, int i, const int64_t *start, const int64_t *count);
+/* A part of box number i is in its array: elements start + k * step, k < count, of each axis of the
+ * array (step is 1 but for interleaved virtual datasets). Called from any thread, from several at
+ * once, in any order; no failure may be reported. */
+typedef void (*sx_hdf5_slab_fn)(void *data, int i, const int64_t *start, const int64_t *count,
+                                const int64_t *step);
 
 /* All zero, or NULL: all cores, missing values are an error, no callback. */
 typedef struct sx_hdf5_options {
@@ -125,8 +127,8 @@ SX_API sx_status sx_hdf5_read(int n, const sx_hdf5_box *boxes, const sx_hdf5_opt
 /* The same, in the background. */
 typedef struct sx_hdf5_request sx_hdf5_request;
 
-/* sx_hdf5_start - checks the boxes and begins to read with context->threads threads of its own; -1:
- * none, so that only those of the caller work. The arrays must stay until wait; the rest of boxes
+/* sx_hdf5_start - checks the boxes and begins to read with at most context->threads threads of its
+ * own; -1: none, so that only those of the caller work. The arrays must stay until wait; the rest of boxes
  * is copied. *request is NULL on failure. */
 SX_API sx_status sx_hdf5_start(int n, const sx_hdf5_box *boxes, const sx_hdf5_options *options,
                                sx_hdf5_request **request);

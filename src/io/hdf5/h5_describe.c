@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What lies in a file: existence, members, shape and type of a dataset, attributes. */
-#include "io/hdf5/h5_locked.h"
+#include "io/hdf5/h5_driver.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,15 +107,24 @@ static void describe_chunks(hid_t dataset, sx_hdf5_dataset *about) {
     H5Pclose(created);
 }
 
+static sx_status find_disk(const char *path, sxi_h5_entry *entry) {
+    hid_t file = H5Iget_file_id(entry->id);
+    entry->disk = file >= 0 ? sxi_h5_disk_of(file) : NULL;
+    H5Fclose(file);
+    return entry->disk
+               ? SX_OK
+               : SXI_FAIL(SX_ERR_IO, "%s:%s: its file cannot be asked for", path, entry->name);
+}
+
 static sx_status describe_entry(const char *path, sxi_h5_entry *entry) {
     hid_t type = H5Dget_type(entry->id);
     describe_type(type, &entry->about);
-    entry->about.element_bytes = (int64_t)H5Tget_size(type);
-    entry->about.path = SX_HDF5_LIBRARY;
     entry->bits = H5Tget_class(type) == H5T_BITFIELD;
     H5Tclose(type);
     SXI_TRY(describe_space(path, entry->name, entry->id, &entry->about));
     describe_chunks(entry->id, &entry->about);
+    SXI_TRY(sxi_h5_storage_read(entry->id, &entry->about, &entry->storage));
+    SXI_TRY(find_disk(path, entry));
     static const char *const names[] = {"units", "unit"};
     for (size_t i = 0; i < sizeof names / sizeof *names && entry->about.unit[0] == '\0'; i++) {
         hid_t unit =
@@ -169,14 +178,32 @@ static sx_status with_cache(sx_hdf5 *file, sxi_h5_entry *entry) {
                : SXI_FAIL(SX_ERR_FORMAT, "%s:%s cannot be opened again", file->path, entry->name);
 }
 
-void sxi_h5_entry_drop(sxi_h5_entry *entry) {
-    if (entry->name) {
-        if (entry->id >= 0) {
-            H5Dclose(entry->id);
+static void entry_close(sxi_h5_entry *entry) {
+    if (entry->id >= 0) {
+        H5Dclose(entry->id);
+    }
+    sxi_h5_storage_free(&entry->storage);
+    free(entry->checked);
+    free(entry->name);
+    free(entry);
+}
+
+void sxi_h5_entries_drop(sx_hdf5 *file, int most) {
+    for (;;) {
+        int count = 0;
+        sxi_h5_entry **oldest = NULL;
+        for (sxi_h5_entry **each = &file->entries; *each; each = &(*each)->next) {
+            count += (*each)->pins == 0;
+            if ((*each)->pins == 0 && (!oldest || (*each)->used < (*oldest)->used)) {
+                oldest = each;
+            }
         }
-        free(entry->checked);
-        free(entry->name);
-        *entry = (sxi_h5_entry){0};
+        if (!oldest || count <= most) {
+            return;
+        }
+        sxi_h5_entry *dropped = *oldest;
+        *oldest = dropped->next;
+        entry_close(dropped);
     }
 }
 
@@ -189,51 +216,50 @@ static H5O_type_t type_of(sx_hdf5 *file, const char *name) {
     return info.type;
 }
 
-static sx_status entry_open(sx_hdf5 *file, const char *name, sxi_h5_entry *entry) {
+static sx_status entry_open(sx_hdf5 *file, const char *name, sxi_h5_entry **opened) {
     if (type_of(file, name) != H5O_TYPE_DATASET) {
         return sxi_h5_missing(file, name);
     }
-    hid_t id = H5Dopen2(file->id, name, H5P_DEFAULT);
-    if (id < 0) {
-        char reason[SXI_H5_REASON];
-        return SXI_FAIL(SX_ERR_FORMAT, "%s:%s cannot be opened: %s", file->path, name,
-                        sxi_h5_reason(reason, sizeof reason));
-    }
+    sxi_h5_entry *entry = calloc(1, sizeof *entry);
     char *copy = strdup(name);
-    if (!copy) {
-        H5Dclose(id);
+    if (!entry || !copy) {
+        free(entry);
+        free(copy);
         return SXI_FAIL(SX_ERR_MEMORY, "%s: no memory to open %s", file->path, name);
     }
-    *entry = (sxi_h5_entry){.name = copy, .id = id};
-    sx_status status = describe_entry(file->path, entry);
-    if (status == SX_OK && entry->about.chunk[0] > 0) {
+    *entry = (sxi_h5_entry){.name = copy, .id = H5Dopen2(file->id, name, H5P_DEFAULT)};
+    sx_status status = SX_OK;
+    if (entry->id < 0) {
+        char reason[SXI_H5_REASON];
+        status = SXI_FAIL(SX_ERR_FORMAT, "%s:%s cannot be opened: %s", file->path, name,
+                          sxi_h5_reason(reason, sizeof reason));
+    }
+    if (status == SX_OK) {
+        status = describe_entry(file->path, entry);
+    }
+    if (status == SX_OK && entry->about.chunk[0] > 0 && entry->about.path == SX_HDF5_LIBRARY) {
         status = with_cache(file, entry);
     }
     if (status != SX_OK) {
-        sxi_h5_entry_drop(entry);
+        entry_close(entry);
+        return status;
     }
-    return status;
+    *opened = entry;
+    return SX_OK;
 }
 
 sx_status sxi_h5_entry_get(sx_hdf5 *file, const char *name, sxi_h5_entry **entry) {
-    sxi_h5_entry *oldest = &file->entry[0];
-    for (int i = 0; i < SXI_H5_ENTRIES; i++) {
-        sxi_h5_entry *each = &file->entry[i];
-        if (each->name && strcmp(each->name, name) == 0) {
-            each->used = ++file->clock;
-            *entry = each;
-            return SX_OK;
-        }
-        if (each->used < oldest->used) {
-            oldest = each;
-        }
+    *entry = file->entries;
+    while (*entry && strcmp((*entry)->name, name) != 0) {
+        *entry = (*entry)->next;
     }
-    sxi_h5_entry opened;
-    SXI_TRY(entry_open(file, name, &opened));
-    sxi_h5_entry_drop(oldest);
-    *oldest = opened;
-    oldest->used = ++file->clock;
-    *entry = oldest;
+    if (!*entry) {
+        sxi_h5_entries_drop(file, SXI_H5_ENTRIES - 1);
+        SXI_TRY(entry_open(file, name, entry));
+        (*entry)->next = file->entries;
+        file->entries = *entry;
+    }
+    (*entry)->used = ++file->clock;
     return SX_OK;
 }
 

@@ -12,4 +12,9 @@ sx_status sxi_h5_filters_missing(const char *path, const char *name, hid_t datas
 /* sxi_h5_filters_unsafe - SX_ERR_UNSUPPORTED where plugins are known to return wrong numbers. */
 sx_status sxi_h5_filters_unsafe(const char *path, const char *name, hid_t dataset);
 
+/* sxi_h5_filters_read - the pipeline of a dataset as a codec, and its names in about->filters. reason
+ * stays "" if all of it is undone here. */
+void sxi_h5_filters_read(hid_t created, sx_hdf5_dataset *about, sxi_codec *codec, char *reason,
+                         size_t size);
+
 #endif

@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "base/fail.h"
+#include "io/hdf5/h5_storage.h"
 #include "io/hdf5/h5file.h"
 
 /* sxi_h5_enter, sxi_h5_leave - take and give back the one lock around the HDF5 library (which need
@@ -24,16 +25,19 @@ enum { SXI_H5_REASON = 400 };
 
 /* An open dataset. The handle is kept because the chunk cache lives and dies with it. */
 typedef struct sxi_h5_entry {
+    struct sxi_h5_entry *next;
     char *name; /* as asked for */
     hid_t id;
     sx_hdf5_dataset about;
-    bool bits;     /* stored as bit fields, which HDF5 does not convert to integers */
-    bool *checked; /* [mappings] of a virtual dataset whose source was found */
-    uint64_t used; /* when; the oldest goes first */
-    int pins;      /* reads under way; not dropped while there are any */
+    sxi_h5_storage storage;
+    struct sxi_h5_disk *disk; /* of the file that holds it, which may be behind a link */
+    bool bits;                /* stored as bit fields, which HDF5 does not convert to integers */
+    bool *checked;            /* [mappings] of a virtual dataset whose source was found */
+    uint64_t used;            /* when; the oldest goes first */
+    int pins;                 /* reads under way; not dropped while there are any */
 } sxi_h5_entry;
 
-enum { SXI_H5_ENTRIES = 16 };
+enum { SXI_H5_ENTRIES = 16 }; /* kept open beyond those that are being read */
 
 struct sx_hdf5 {
     char *path;
@@ -41,7 +45,7 @@ struct sx_hdf5 {
     long long bytes; /* of the file when it was opened */
     bool live;       /* another program is writing it, as SWMR */
     uint64_t clock;
-    sxi_h5_entry entry[SXI_H5_ENTRIES];
+    sxi_h5_entry *entries;
 };
 
 /* sxi_h5_access - a file access list for reading: file locks are not insisted on where the file
@@ -50,7 +54,8 @@ hid_t sxi_h5_access(void);
 
 /* sxi_h5_entry_get - the open dataset of that name, opened if need be. Valid until the next get. */
 sx_status sxi_h5_entry_get(sx_hdf5 *file, const char *name, sxi_h5_entry **entry);
-void sxi_h5_entry_drop(sxi_h5_entry *entry);
+/* sxi_h5_entries_drop - closes the least recently used that are not pinned, until `most` are left. */
+void sxi_h5_entries_drop(sx_hdf5 *file, int most);
 
 /* sxi_h5_missing - SX_ERR_MISSING and what there is instead of name. */
 sx_status sxi_h5_missing(sx_hdf5 *file, const char *name);
@@ -66,10 +71,6 @@ sx_status sxi_h5_not_numbers(const char *path, const char *name, hid_t dataset);
  * in,out  checked  [mappings] found before; NULL: look at all */
 sx_status sxi_h5_check_sources(const char *path, const char *name, hid_t dataset,
                                const hsize_t *start, const hsize_t *count, bool *checked);
-
-/* sxi_h5_library_read - reads a box through H5Dread. Takes the lock itself. */
-sx_status sxi_h5_library_read(sx_hdf5 *file, const char *name, const int64_t *start,
-                              const int64_t *count, sx_array *array);
 
 /* sxi_h5_native - the type in memory of a dtype. */
 hid_t sxi_h5_native(sx_dtype dtype);

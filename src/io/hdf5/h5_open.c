@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Opening a file, and saying what is wrong with one that does not open. */
-#include "io/hdf5/h5_locked.h"
+#include "io/hdf5/h5_driver.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -113,6 +113,9 @@ static sx_status inspect(const char *path, long long *bytes) {
 
 hid_t sxi_h5_access(void) {
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
+    if (access >= 0) {
+        H5Pset_driver(access, sxi_h5_driver(), NULL);
+    }
 #if H5_VERSION_GE(1, 10, 7)
     if (access >= 0) {
         H5Pset_file_locking(access, true, true);
@@ -184,9 +187,7 @@ void sx_hdf5_close(sx_hdf5 **file) {
     }
     sx_hdf5 *closed = *file;
     sxi_h5_enter();
-    for (int i = 0; i < SXI_H5_ENTRIES; i++) {
-        sxi_h5_entry_drop(&closed->entry[i]);
-    }
+    sxi_h5_entries_drop(closed, 0);
     H5Fclose(closed->id);
     sxi_h5_leave();
     free(closed->path);

@@ -115,7 +115,7 @@ static hid_t bool_type(void) {
     return type;
 }
 
-/* Without the check the library hands out zeros. */
+/* HDF5 itself hands out zeros. */
 START_TEST(a_file_cut_while_open_is_told) {
     sx_folder_empty();
     const char *path = sx_folder("shrinks.h5");
@@ -126,7 +126,7 @@ START_TEST(a_file_cut_while_open_is_told) {
     sx_array array = {0};
     ck_ok(sx_hdf5_open(path, &opened));
     ck_assert_int_eq(truncate(path, 3000), 0);
-    ck_fails(sxi_h5_read(opened, "x", NULL, &array), SX_ERR_IO, "to 3000 bytes while it was read");
+    ck_fails(sxi_h5_read(opened, "x", NULL, &array), SX_ERR_IO, "the file ends at 3000");
     ck_assert_ptr_null(array.data);
     sx_hdf5_close(&opened);
 }
@@ -289,19 +289,19 @@ START_TEST(a_missing_filter_is_named) {
     hid_t created = H5Pcreate(H5P_DATASET_CREATE);
     H5Pset_chunk(created, 1, &chunk);
     /* Optional, so HDF5 writes the chunk raw; its mask is then set as if it had been filtered. */
-    H5Pset_filter(created, 32015, H5Z_FLAG_OPTIONAL, 0, NULL);
+    H5Pset_filter(created, 305, H5Z_FLAG_OPTIONAL, 0, NULL);
     put(file, "raw", H5T_NATIVE_INT, 10, created);
     const int values[10] = {0};
     const hsize_t origin = 0;
     hid_t space = H5Screate_simple(1, &chunk, NULL);
-    hid_t set = H5Dcreate2(file, "zstd", H5T_NATIVE_INT, space, H5P_DEFAULT, created, H5P_DEFAULT);
+    hid_t set = H5Dcreate2(file, "lzo", H5T_NATIVE_INT, space, H5P_DEFAULT, created, H5P_DEFAULT);
     ck_assert(H5Dwrite_chunk(set, H5P_DEFAULT, 0, &origin, sizeof values, values) >= 0);
     H5Dclose(set);
     H5Sclose(space);
     H5Pclose(created);
     H5Fclose(file);
     double value[10];
-    ck_fails(take(path, "zstd", 0, 10, value), SX_ERR_UNSUPPORTED, "Zstd (filter 32015)");
+    ck_fails(take(path, "lzo", 0, 10, value), SX_ERR_UNSUPPORTED, "LZO (filter 305)");
     ck_ok(take(path, "raw", 0, 10, value)); /* not applied, so not needed */
     ck_assert(value[9] == 10);
 }

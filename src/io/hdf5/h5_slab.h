@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Slabs: parts of a read that one thread does at a time. They are cut lazily: blocks are looked up
+ * when their turn comes, so a small box costs little. */
+#ifndef SXI_H5_SLAB_H
+#define SXI_H5_SLAB_H
+
+#include "io/hdf5/h5_driver.h"
+#include "io/hdf5/h5_job.h"
+
+enum {
+    SXI_H5_SLAB_BYTES = 1 << 20,        /* scratch of a slab of bytes without filters */
+    SXI_H5_JOINT_BYTES = 3 * (1 << 19), /* of decoded blocks that are placed together */
+    SXI_H5_SLAB_BLOCKS = 128
+};
+
+/* A job that slabs are being cut from. */
+typedef struct sxi_h5_walk {
+    sxi_h5_job job;
+    const sxi_h5_storage *storage; /* of the entry */
+    sxi_h5_disk *disk;             /* NULL: through the HDF5 library */
+    sx_hdf5_missing missing;
+    int users;      /* slabs that are not finished */
+    bool exhausted; /* no further slab comes */
+    /* Cells: groups of blocks that follow each other along one axis. */
+    int group;          /* that axis */
+    int64_t group_size; /* blocks of a cell, at most SXI_H5_SLAB_BLOCKS */
+    bool joint;         /* blocks of a cell are placed together: the target is transposed */
+    bool begun;
+    int64_t cell[SX_MAX_RANK];  /* first block of the current cell, in blocks */
+    int64_t low[SX_MAX_RANK];   /* box of the cell within the dataset */
+    int64_t count[SX_MAX_RANK]; /* " */
+    int64_t cut[SX_MAX_RANK];   /* extents of a slab within the cell */
+    int64_t at[SX_MAX_RANK];    /* next slab, counted from low; at[0] < 0: cell used up */
+    int blocks;
+    sxi_h5_block block[SXI_H5_SLAB_BLOCKS];
+} sxi_h5_walk;
+
+/* What one thread does at a time. */
+typedef struct sxi_h5_slab {
+    sxi_h5_walk *walk;
+    int64_t start[SX_MAX_RANK]; /* box within the dataset */
+    int64_t count[SX_MAX_RANK];
+    int64_t origin[SX_MAX_RANK]; /* where the first block begins */
+    int blocks;
+    sxi_h5_block block[SXI_H5_SLAB_BLOCKS];
+} sxi_h5_slab;
+
+/* --- cutting, under the lock (h5_walk.c) --- */
+
+/* sxi_h5_walk_begin - begins to cut a job, which becomes the walk's; by way of the HDF5 library if
+ * disk is NULL. */
+void sxi_h5_walk_begin(sxi_h5_walk *walk, const sxi_h5_job *job, sxi_h5_disk *disk,
+                       sx_hdf5_missing missing);
+
+/* sxi_h5_walk_next - the next slab; *found is false after the last. */
+sx_status sxi_h5_walk_next(sxi_h5_walk *walk, sxi_h5_slab *slab, bool *found);
+
+/* sxi_h5_slab_blocks - looks the blocks of a slab up again. */
+sx_status sxi_h5_slab_blocks(sxi_h5_slab *slab);
+
+/* --- reading, without the lock (h5_slab.c) --- */
+
+/* What a thread keeps from slab to slab, and what it did. */
+typedef struct sxi_h5_worker {
+    unsigned char *scratch; /* SXI_H5_SLAB_BYTES or more */
+    size_t scratch_bytes;
+    unsigned char *buffer[2]; /* of the codec */
+    size_t buffer_bytes[2];
+    sxi_codec_state *state;
+    sx_hdf5_statistics did;
+} sxi_h5_worker;
+
+/* sxi_h5_slab_run - reads, decodes, converts and places. The caller zeroes worker before the first. */
+sx_status sxi_h5_slab_run(const sxi_h5_slab *slab, sxi_h5_worker *worker);
+void sxi_h5_worker_free(sxi_h5_worker *worker);
+
+/* sxi_h5_library_read - a box of a job through H5Dread, to target; takes the lock (h5_read.c). */
+sx_status sxi_h5_library_read(const sxi_h5_job *job, const int64_t *start, const int64_t *count,
+                              unsigned char *target, sx_hdf5_statistics *did);
+
+/* sxi_h5_span - from which axis on a box of a block is read in one run, gaps included: those axes lie
+ * in memory as in the block, the outer ones without gaps.
+ *
+ * in   axes   runs may begin at this axis or later ones
+ * out  bytes  of one run
+ * returns the first axis of a run */
+int sxi_h5_span(const sxi_h5_storage *storage, const int64_t *count, int axes, int64_t *bytes);
+
+#endif

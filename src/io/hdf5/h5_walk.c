@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Cuts a box of one dataset into slabs. */
+#include "io/hdf5/h5_slab.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LINE_BYTES = 64,  /* a transposed target is written by whole cache lines */
+    GAP_BYTES = 4096, /* reading over such a gap costs less than a second call */
+    LIBRARY_BYTES = 64 << 20
+};
+
+int sxi_h5_span(const sxi_h5_storage *storage, const int64_t *count, int axes, int64_t *bytes) {
+    int64_t pitch = storage->type.bytes; /* of axis d in the block */
+    int64_t span = storage->type.bytes;
+    for (int d = storage->rank - 1;; d--) {
+        const int64_t wider = count[d] > 1 ? (count[d] - 1) * pitch + span : span;
+        const bool near = count[d] == 1 || pitch - span <= GAP_BYTES;
+        if (d < axes || !near || wider > SXI_H5_SLAB_BYTES) {
+            *bytes = span;
+            return d + 1;
+        }
+        span = wider;
+        if (d == 0) {
+            *bytes = span;
+            return 0;
+        }
+        pitch *= storage->block[d];
+    }
+}
+
+static int64_t scratch_bytes(const sxi_h5_walk *walk, const int64_t *count) {
+    int64_t bytes = 0;
+    const int first = sxi_h5_span(walk->storage, count, walk->joint ? walk->group + 1 : 0, &bytes);
+    for (int d = 0; d < first; d++) {
+        bytes *= count[d];
+    }
+    return bytes;
+}
+
+/* Makes axis d of a slab as long as memory allows. */
+static void grow(sxi_h5_walk *walk, int d, int64_t most) {
+    walk->cut[d] = most;
+    while (walk->cut[d] > 1 && scratch_bytes(walk, walk->cut) > SXI_H5_SLAB_BYTES) {
+        walk->cut[d] = (walk->cut[d] + 1) / 2;
+    }
+}
+
+/* Extents of the slabs of a cell. */
+static void cut_cell(sxi_h5_walk *walk) {
+    const sxi_h5_storage *storage = walk->storage;
+    for (int d = 0; d < storage->rank; d++) {
+        walk->cut[d] = storage->codec.steps > 0 ? walk->count[d] : 1;
+        walk->at[d] = 0;
+    }
+    if (storage->codec.steps > 0) {
+        return; /* blocks are decoded whole */
+    }
+    if (!walk->joint && walk->blocks > 1) {
+        memcpy(walk->cut, walk->count, sizeof walk->cut); /* small blocks, one after the other */
+        return;
+    }
+    if (walk->joint) {
+        const int64_t line = LINE_BYTES / walk->job.target.type.bytes;
+        grow(walk, walk->group, walk->count[walk->group] < line ? walk->count[walk->group] : line);
+    }
+    for (int d = storage->rank - 1; d >= 0; d--) {
+        if (!walk->joint || d != walk->group) {
+            grow(walk, d, walk->count[d]);
+        }
+    }
+}
+
+/* The axis that is contiguous in the target. */
+static int target_axis(const sxi_h5_job *job, int rank) {
+    int found = rank - 1;
+    int64_t least = INT64_MAX;
+    for (int d = rank - 1; d >= 0; d--) {
+        const int64_t stride = llabs(job->target.stride[d]);
+        if (job->count[d] > 1 && stride < least) {
+            least = stride;
+            found = d;
+        }
+    }
+    return found;
+}
+
+static int last_axis(const sxi_h5_job *job, int rank) {
+    int d = rank - 1;
+    while (d > 0 && job->count[d] == 1) {
+        d--;
+    }
+    return d;
+}
+
+/* Whether blocks that follow each other along axis are one dense array in memory, too. */
+static bool stacks(const sxi_h5_storage *storage, int axis) {
+    for (int d = 0; d < axis; d++) {
+        if (storage->block[d] > 1) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Blocks of a joint cell: those of one cache line of the target; as many as memory allows. */
+static int64_t joint_blocks(const sxi_h5_walk *walk) {
+    const sxi_h5_storage *storage = walk->storage;
+    const int64_t line = LINE_BYTES / walk->job.target.type.bytes;
+    int64_t blocks = (line + storage->block[walk->group] - 1) / storage->block[walk->group];
+    if (storage->codec.steps > 0) {
+        const int64_t fit = stacks(storage, walk->group) && storage->block_bytes > 0
+                                ? SXI_H5_JOINT_BYTES / storage->block_bytes
+                                : 1;
+        blocks = blocks < fit ? blocks : fit;
+    }
+    return blocks;
+}
+
+static void choose_group(sxi_h5_walk *walk) {
+    const sxi_h5_storage *storage = walk->storage;
+    const int rank = storage->rank;
+    const int fast = target_axis(&walk->job, rank);
+    walk->joint = fast != last_axis(&walk->job, rank);
+    walk->group = walk->joint ? fast : rank - 1;
+    const int64_t small = storage->block_bytes > 0 ? SXI_H5_SLAB_BYTES / storage->block_bytes : 1;
+    int64_t blocks = walk->joint ? joint_blocks(walk) : small;
+    blocks = blocks < 1 ? 1 : blocks;
+    blocks = blocks > SXI_H5_SLAB_BLOCKS ? SXI_H5_SLAB_BLOCKS : blocks;
+    walk->group_size = blocks;
+    walk->joint = walk->joint && blocks * storage->block[walk->group] > 1 &&
+                  (storage->codec.steps == 0 || blocks > 1);
+}
+
+void sxi_h5_walk_begin(sxi_h5_walk *walk, const sxi_h5_job *job, sxi_h5_disk *disk,
+                       sx_hdf5_missing missing) {
+    *walk = (sxi_h5_walk){
+        .job = *job, .storage = &job->entry->storage, .disk = disk, .missing = missing};
+    choose_group(walk);
+}
+
+/* Blocks that the box meets along an axis. */
+static int64_t first_block(const sxi_h5_walk *walk, int d) {
+    return walk->job.start[d] / walk->storage->block[d];
+}
+
+static int64_t end_block(const sxi_h5_walk *walk, int d) {
+    return (walk->job.start[d] + walk->job.count[d] - 1) / walk->storage->block[d] + 1;
+}
+
+/* Whether the filters are left out because the block sticks out of the dataset. */
+static bool is_raw_edge(const sxi_h5_storage *storage, const int64_t *start) {
+    for (int d = 0; storage->edges_raw && d < storage->rank; d++) {
+        if (start[d] + storage->block[d] > storage->shape[d]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static sx_status locate(const sxi_h5_walk *walk, const int64_t *start, sxi_h5_block *block) {
+    const sxi_h5_storage *storage = walk->storage;
+    const sxi_h5_entry *entry = walk->job.entry;
+    if (entry->about.layout != SX_HDF5_CHUNKED) {
+        *block = (sxi_h5_block){storage->address, (uint64_t)storage->block_bytes, 0};
+    } else {
+        sx_status status = sxi_h5_locate(entry->id, walk->disk, storage, start, block);
+        if (status != SX_OK) {
+            return sxi_fail_context(status, "%s:%s", walk->job.file->path, entry->name);
+        }
+        block->skip = is_raw_edge(storage, start) ? UINT32_MAX : block->skip;
+    }
+    if (block->address == HADDR_UNDEF && walk->missing == SX_HDF5_MISSING_ERROR &&
+        !storage->fill_is_nan) {
+        return SXI_FAIL(SX_ERR_MISSING,
+                        "%s:%s: nothing was ever written at element %lld of its first axis; it "
+                        "would read as the fill value (ask for that, if it is wanted)",
+                        walk->job.file->path, entry->name, (long long)start[0]);
+    }
+    return SX_OK;
+}
+
+static sx_status locate_all(const sxi_h5_walk *walk, const int64_t *origin, int blocks,
+                            sxi_h5_block *block) {
+    int64_t start[SX_MAX_RANK];
+    memcpy(start, origin, sizeof start);
+    for (int i = 0; i < blocks; i++) {
+        SXI_TRY(locate(walk, start, &block[i]));
+        start[walk->group] += walk->storage->block[walk->group];
+    }
+    return SX_OK;
+}
+
+static void cell_origin(const sxi_h5_walk *walk, int64_t *origin) {
+    for (int d = 0; d < walk->storage->rank; d++) {
+        origin[d] = walk->cell[d] * walk->storage->block[d];
+    }
+}
+
+/* Box and blocks of the current cell. */
+static sx_status enter_cell(sxi_h5_walk *walk) {
+    const sxi_h5_storage *storage = walk->storage;
+    const sxi_h5_job *job = &walk->job;
+    for (int d = 0; d < storage->rank; d++) {
+        const int64_t blocks = d == walk->group ? walk->group_size : 1;
+        int64_t end = walk->cell[d] + blocks;
+        end = end < end_block(walk, d) ? end : end_block(walk, d);
+        const int64_t low = walk->cell[d] * storage->block[d];
+        const int64_t high = end * storage->block[d];
+        const int64_t last = job->start[d] + job->count[d];
+        walk->low[d] = low > job->start[d] ? low : job->start[d];
+        walk->count[d] = (high < last ? high : last) - walk->low[d];
+        if (d == walk->group) {
+            walk->blocks = (int)(end - walk->cell[d]);
+        }
+    }
+    cut_cell(walk);
+    int64_t origin[SX_MAX_RANK] = {0};
+    cell_origin(walk, origin);
+    return locate_all(walk, origin, walk->blocks, walk->block);
+}
+
+/* Next cell in row-major order; false after the last. */
+static bool next_cell(sxi_h5_walk *walk) {
+    const int rank = walk->storage->rank;
+    if (!walk->begun) {
+        walk->begun = true;
+        for (int d = 0; d < rank; d++) {
+            walk->cell[d] = first_block(walk, d);
+        }
+        return true;
+    }
+    for (int d = rank - 1; d >= 0; d--) {
+        walk->cell[d] += d == walk->group ? walk->group_size : 1;
+        if (walk->cell[d] < end_block(walk, d)) {
+            return true;
+        }
+        walk->cell[d] = first_block(walk, d);
+    }
+    return false;
+}
+
+/* Blocks and box of the slab at walk->at; steps on. */
+static void take_slab(sxi_h5_walk *walk, sxi_h5_slab *slab) {
+    const sxi_h5_storage *storage = walk->storage;
+    const int g = walk->group;
+    cell_origin(walk, slab->origin);
+    for (int d = 0; d < storage->rank; d++) {
+        const int64_t left = walk->count[d] - walk->at[d];
+        slab->start[d] = walk->low[d] + walk->at[d];
+        slab->count[d] = left < walk->cut[d] ? left : walk->cut[d];
+    }
+    const int64_t skipped = (slab->start[g] - slab->origin[g]) / storage->block[g];
+    const int64_t end = (slab->start[g] + slab->count[g] - 1 - slab->origin[g]) / storage->block[g];
+    slab->origin[g] += skipped * storage->block[g];
+    slab->blocks = (int)(end - skipped) + 1;
+    memcpy(slab->block, walk->block + skipped, (size_t)slab->blocks * sizeof *slab->block);
+    for (int d = storage->rank - 1; d >= 0; d--) {
+        walk->at[d] += walk->cut[d];
+        if (walk->at[d] < walk->count[d]) {
+            return;
+        }
+        walk->at[d] = 0;
+    }
+    walk->at[0] = -1;
+}
+
+/* Bands along the first axis, whole blocks at a time. */
+static bool next_band(sxi_h5_walk *walk, sxi_h5_slab *slab) {
+    const sxi_h5_job *job = &walk->job;
+    if (!walk->begun) {
+        walk->begun = true;
+        walk->at[0] = 0;
+    }
+    if (walk->at[0] >= job->count[0]) {
+        return false;
+    }
+    int64_t row = job->target.type.bytes;
+    for (int d = 1; d < walk->storage->rank; d++) {
+        row *= job->count[d];
+    }
+    const int64_t chunk = job->entry->about.chunk[0] > 0 ? job->entry->about.chunk[0] : 1;
+    int64_t band = LIBRARY_BYTES / row / chunk * chunk;
+    band = band > 0 ? band : chunk;
+    const int64_t first = job->start[0] + walk->at[0];
+    band -= first % chunk;
+    const int64_t left = job->count[0] - walk->at[0];
+    memcpy(slab->start, job->start, sizeof slab->start);
+    memcpy(slab->count, job->count, sizeof slab->count);
+    slab->start[0] = first;
+    slab->count[0] = band < left ? band : left;
+    slab->blocks = 0;
+    walk->at[0] += slab->count[0];
+    return true;
+}
+
+sx_status sxi_h5_walk_next(sxi_h5_walk *walk, sxi_h5_slab *slab, bool *found) {
+    if (!walk->disk) {
+        *found = next_band(walk, slab);
+        return SX_OK;
+    }
+    if (!walk->begun || walk->at[0] < 0) {
+        *found = next_cell(walk);
+        if (!*found) {
+            return SX_OK;
+        }
+        SXI_TRY(enter_cell(walk));
+    }
+    take_slab(walk, slab);
+    *found = true;
+    return SX_OK;
+}
+
+sx_status sxi_h5_slab_blocks(sxi_h5_slab *slab) {
+    return locate_all(slab->walk, slab->origin, slab->blocks, slab->block);
+}
