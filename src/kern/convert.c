@@ -20,7 +20,8 @@ static inline uint64_t cut_unsigned(uint64_t value, uint64_t most) {
 
 /* HDF5 calls everything beyond FLT_MAX infinite, also what would be rounded down to it. */
 static inline float narrow(double value) {
-    return value > (double)FLT_MAX ? INFINITY : value < -(double)FLT_MAX ? -INFINITY : (float)value;
+    const double above = value > (double)FLT_MAX ? (double)INFINITY : value;
+    return (float)(above < -(double)FLT_MAX ? -(double)INFINITY : above);
 }
 
 /* HDF5 converts floats that are not the machine's own (half precision, the other byte order) in

@@ -7,6 +7,7 @@
 
 #include "kern/convert.h"
 #include "kern/raw.h"
+#include "kern/transpose.h"
 
 typedef struct axis {
     int64_t count;
@@ -138,23 +139,75 @@ static void row_converted(const plan *p, const char *source, char *target) {
     }
 }
 
+/* --- transpositions ------------------------------------------------------------------------ */
+
+/* The last two axes: one without gaps in the source, then one without gaps in the target. Here they
+ * are the columns and the rows of the source. */
+static void transposed(const plan *p, const char *source, char *target) {
+    const axis *columns = &p->axis[p->rank - 2], *rows = &p->axis[p->rank - 1];
+    sxi_transpose(p->convert.source_bytes, rows->count, columns->count, source, rows->source,
+                  target, columns->target);
+}
+
+/* Converts as many rows as fill a line of the cache in the target, then transposes those. */
+enum { LINE = 64, COLUMNS = 256 };
+
+static void transposed_converted(const plan *p, const char *source, char *target) {
+    const axis *columns = &p->axis[p->rank - 2], *rows = &p->axis[p->rank - 1];
+    const int64_t from = p->convert.source_bytes, to = p->convert.target_bytes;
+    const int64_t height = LINE / to;
+    char block[LINE * COLUMNS];
+    for (int64_t c = 0; c < columns->count; c += COLUMNS) {
+        const int64_t n = columns->count - c < COLUMNS ? columns->count - c : COLUMNS;
+        for (int64_t r = 0; r < rows->count; r += height) {
+            const int64_t m = rows->count - r < height ? rows->count - r : height;
+            for (int64_t i = 0; i < m; i++) {
+                sxi_convert_row(&p->convert, n, source + (r + i) * rows->source + c * from,
+                                block + i * COLUMNS * to);
+            }
+            sxi_transpose(to, m, n, block, COLUMNS * to, target + c * columns->target + r * to,
+                          columns->target);
+        }
+    }
+}
+
+/* Puts the axis without gaps in the source before the last. False if there is none. */
+static bool pair_axes(plan *p) {
+    const int last = p->rank - 1;
+    int column = 0;
+    while (column < last && p->axis[column].source != p->convert.source_bytes) {
+        column++;
+    }
+    if (column == last) {
+        return false;
+    }
+    const axis columns = p->axis[column];
+    memmove(&p->axis[column], &p->axis[column + 1], (size_t)(last - 1 - column) * sizeof *p->axis);
+    p->axis[last - 1] = columns;
+    return true;
+}
+
+static bool is_power_to_8(int64_t bytes) {
+    return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
+}
+
 /* --- dispatch ----------------------------------------------------------------------------- */
 
 static void choose_inner(plan *p) {
     const sxi_convert *convert = &p->convert;
-    if (p->rank == 0) {
-        p->outer = 0;
+    const bool copied = !convert->order && !convert->value;
+    const axis *last = p->rank ? &p->axis[p->rank - 1] : NULL;
+    p->outer = p->rank - (last != NULL);
+    if (!last) {
         p->inner = one;
-        return;
-    }
-    const axis *last = &p->axis[p->rank - 1];
-    p->outer = p->rank - 1;
-    if (last->source == convert->source_bytes && last->target == convert->target_bytes) {
+    } else if (last->source == convert->source_bytes && last->target == convert->target_bytes) {
         p->inner = row;
-    } else if (!convert->order && !convert->value) {
-        p->inner = row_moved;
+    } else if (last->target == convert->target_bytes && is_power_to_8(convert->target_bytes) &&
+               pair_axes(p)) {
+        p->outer--;
+        p->inner = copied ? transposed : transposed_converted;
     } else {
-        p->inner = row_converted;
+        p->inner = copied ? row_moved : row_converted;
     }
 }
 

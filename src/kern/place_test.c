@@ -77,11 +77,21 @@ static void random_box(uint64_t i, int64_t from, int64_t to, sxi_place_box *box)
     }
 }
 
+/* Whether the box stays within so many bytes of its first value. */
+static bool fits(int rank, const int64_t *count, const int64_t *stride, int64_t bytes) {
+    int64_t extent = bytes;
+    for (int d = 0; d < rank; d++) {
+        extent += llabs(stride[d]) * (count[d] - 1);
+    }
+    return extent <= MIDDLE;
+}
+
 START_TEST(boxes_are_placed_value_by_value) {
     char *source = malloc(BYTES), *target = malloc(BYTES), *expected = malloc(BYTES);
     for (int i = 0; i < BYTES; i++) {
         source[i] = (char)below((uint64_t)i, 0, 256);
     }
+    int placed = 0;
     for (uint64_t i = 0; i < 3000; i++) {
         const sxi_place_type *from = &TYPES[below(i, 2, KINDS)], *to = &TYPES[below(i, 3, KINDS)];
         if (to->swapped || to->kind == SXI_PLACE_HALF || !sxi_place_known(from, to)) {
@@ -89,12 +99,18 @@ START_TEST(boxes_are_placed_value_by_value) {
         }
         sxi_place_box box;
         random_box(i, from->bytes, to->bytes, &box);
+        if (!fits(box.rank, box.count, box.source_stride, from->bytes) ||
+            !fits(box.rank, box.count, box.target_stride, to->bytes)) {
+            continue;
+        }
+        placed++;
         memset(target, 0x55, BYTES);
         memset(expected, 0x55, BYTES);
         sxi_place(&box, source + MIDDLE, from, target + MIDDLE, to);
         place_slowly(&box, source + MIDDLE, from, expected + MIDDLE, to);
         ck_assert_msg(memcmp(target, expected, BYTES) == 0, "box %llu", (unsigned long long)i);
     }
+    ck_assert_int_gt(placed, 500);
     free(source);
     free(target);
     free(expected);
