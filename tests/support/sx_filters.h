@@ -125,12 +125,12 @@ static inline size_t sx_filter_bitshuffle(const sxi_codec_step *step, const unsi
     return at + n - whole * element;
 }
 
-/* The nearest earlier equal run of 3 to 264 bytes, or a literal. */
+/* The nearest equal run of 3 to 264 bytes from at most 1024 back, or a literal. */
 static inline size_t sx_filter_lzf(const unsigned char *in, size_t n, unsigned char *out) {
     size_t made = 0, literals = 0;
     for (size_t at = 0; at < n;) {
         size_t length = 0, distance = 0;
-        for (size_t d = 1; d <= at && d <= 8192 && length < 3; d++) {
+        for (size_t d = 1; d <= at && d <= 1024 && length < 3; d++) {
             for (length = 0;
                  length < 264 && at + length < n && in[at + length] == in[at + length - d];) {
                 length++;

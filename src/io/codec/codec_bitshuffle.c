@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "io/codec/codec_step.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <lz4.h>
 #include <string.h>
@@ -58,6 +59,7 @@ typedef struct layout {
 static sx_status read_layout(const sxi_codec_step *step, const sxi_codec_piece *piece, layout *l) {
     *l = (layout){value_of(step, COMPRESSOR), value_of(step, ELEMENT), piece->bytes,
                   value_of(step, BLOCK), 0};
+    assert(l->element > 0); /* sxi_codec_bitshuffle_known */
     uint64_t total = piece->bytes;
     if (l->compressor != NONE) {
         if (piece->bytes < HEADER) {
