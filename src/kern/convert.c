@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kern/convert.h"
 
-#include <float.h>
-#include <math.h>
 #include <string.h>
 
 #include "kern/kern.h"
@@ -18,10 +16,18 @@ static inline uint64_t cut_unsigned(uint64_t value, uint64_t most) {
     return value > most ? most : value;
 }
 
+/* Branches would keep the compiler from making vectors, so the following select between bits. */
+
 /* HDF5 calls everything beyond FLT_MAX infinite, also what would be rounded down to it. */
 static inline float narrow(double value) {
-    const double above = value > (double)FLT_MAX ? (double)INFINITY : value;
-    return (float)(above < -(double)FLT_MAX ? -(double)INFINITY : above);
+    const int64_t most = INT64_C(0x47efffffe0000000), infinite = INT64_C(0x7ff0000000000000);
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    const int64_t magnitude = (int64_t)(bits & INT64_MAX);
+    const uint64_t signed_infinite = (bits & UINT64_C(1) << 63) | (uint64_t)infinite;
+    bits = (magnitude > most) & (magnitude <= infinite) ? signed_infinite : bits;
+    memcpy(&value, &bits, sizeof bits);
+    return (float)value;
 }
 
 /* HDF5 converts floats that are not the machine's own (half precision, the other byte order) in
@@ -46,20 +52,19 @@ static inline float soft_F32(double value) {
     return result;
 }
 
-/* 1 sign, 5 exponent (bias 15), 10 mantissa bits. A float holds every half exactly; a denormal
- * half, h 2^-24, is made by a product. */
+/* 1 sign, 5 exponent (bias 15), 10 mantissa bits. A float holds every half exactly: the bits in its
+ * place are too small by the difference of the biases, 2^112, also where the half is denormal. */
 static inline float from_half(uint16_t half) {
     const uint32_t sign = (uint32_t)(half & 0x8000u) << 16;
     const uint32_t magnitude = half & 0x7fffu;
-    const float denormal = (float)magnitude * 0x1p-24f;
-    uint32_t bits;
-    memcpy(&bits, &denormal, sizeof bits);
-    bits = magnitude > 0x7c00    ? UINT32_MAX >> 1
-           : magnitude == 0x7c00 ? 0x7f800000u
-           : magnitude >= 0x0400 ? (magnitude << 13) + ((127 - 15) << 23)
-                                 : bits;
-    bits |= sign;
+    uint32_t bits = magnitude << 13;
     float value;
+    memcpy(&value, &bits, sizeof value);
+    value *= 0x1p112f;
+    memcpy(&bits, &value, sizeof bits);
+    bits |= magnitude >= 0x7c00 ? 0x7f800000u : 0;
+    bits |= magnitude > 0x7c00 ? UINT32_MAX >> 1 : 0;
+    bits |= sign;
     memcpy(&value, &bits, sizeof value);
     return value;
 }
