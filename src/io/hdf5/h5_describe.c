@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What lies in a file: existence, members, shape and type of a dataset, attributes. */
 #include "io/hdf5/h5_driver.h"
+#include "io/hdf5/h5_virtual.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -183,7 +184,7 @@ static void entry_close(sxi_h5_entry *entry) {
         H5Dclose(entry->id);
     }
     sxi_h5_storage_free(&entry->storage);
-    free(entry->checked);
+    sxi_h5_mappings_free(&entry->mappings);
     free(entry->name);
     free(entry);
 }
@@ -216,6 +217,17 @@ static H5O_type_t type_of(sx_hdf5 *file, const char *name) {
     return info.type;
 }
 
+/* Reads the mappings of a virtual dataset at once: HDF5 counts numbered sources now, too. */
+static sx_status describe_virtual(sx_hdf5 *file, sxi_h5_entry *entry) {
+    sxi_h5_mappings *mappings = NULL;
+    SXI_TRY(sxi_h5_mappings_get(file, entry, &mappings));
+    if (mappings->reason[0] && entry->about.path == SX_HDF5_DIRECT) {
+        entry->about.path = SX_HDF5_LIBRARY;
+        snprintf(entry->about.reason, sizeof entry->about.reason, "%s", mappings->reason);
+    }
+    return SX_OK;
+}
+
 static sx_status entry_open(sx_hdf5 *file, const char *name, sxi_h5_entry **opened) {
     if (type_of(file, name) != H5O_TYPE_DATASET) {
         return sxi_h5_missing(file, name);
@@ -236,6 +248,9 @@ static sx_status entry_open(sx_hdf5 *file, const char *name, sxi_h5_entry **open
     }
     if (status == SX_OK) {
         status = describe_entry(file->path, entry);
+    }
+    if (status == SX_OK && entry->about.layout == SX_HDF5_VIRTUAL) {
+        status = describe_virtual(file, entry);
     }
     if (status == SX_OK && entry->about.chunk[0] > 0 && entry->about.path == SX_HDF5_LIBRARY) {
         status = with_cache(file, entry);

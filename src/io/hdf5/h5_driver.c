@@ -65,7 +65,10 @@ static int disk_compare(const H5FD_t *one, const H5FD_t *other) {
 static herr_t disk_query(const H5FD_t *file, unsigned long *flags) {
     (void)file;
     if (flags) {
-        *flags = H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE | H5FD_FEAT_SUPPORTS_SWMR_IO;
+        /* With a handle that begins with an fd HDF5 follows links to the file; the sources of a
+         * virtual dataset may lie beside it. */
+        *flags = H5FD_FEAT_ACCUMULATE_METADATA | H5FD_FEAT_DATA_SIEVE | H5FD_FEAT_SUPPORTS_SWMR_IO |
+                 H5FD_FEAT_POSIX_COMPAT_HANDLE;
     }
     return 0;
 }

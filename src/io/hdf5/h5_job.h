@@ -39,18 +39,21 @@ typedef struct sxi_h5_link {
     sxi_h5_target target;
 } sxi_h5_link;
 
+typedef struct sxi_h5_text sxi_h5_text;
+
 typedef struct sxi_h5_links {
     int64_t count;
     sxi_h5_link *link;
-    char *names; /* what file and name point to */
+    sxi_h5_text *texts; /* what file and name point to */
 } sxi_h5_links;
 
 /* sxi_h5_virtual_links - cuts a job on a virtual dataset into parts with one source each, in the
  * order of the mappings (printf names expanded). What no mapping reaches is filled with the fill value,
- * or is SX_ERR_MISSING by the rule of sx_hdf5_missing. Sources are not opened yet.
+ * or is SX_ERR_MISSING by the rule of sx_hdf5_missing. Sources are
+ * opened only where their shape decides which part is theirs.
  *
- * out  reason  NULL, or why this dataset cannot be cut (an irregular selection, ...) and must be
- *              left to H5Dread; then there are no links
+ * out  reason  NULL, or why this box cannot be cut (an irregular selection, mappings that overlap,
+ *              ...) and must be left to H5Dread; then there are no links. Valid with the entry
  *
  * The caller frees with sxi_h5_links_free. */
 sx_status sxi_h5_virtual_links(const sxi_h5_job *job, sx_hdf5_missing missing, sxi_h5_links *links,

@@ -32,9 +32,9 @@ typedef struct sxi_h5_entry {
     sxi_h5_storage storage;
     struct sxi_h5_disk *disk; /* of the file that holds it, which may be behind a link */
     bool bits;                /* stored as bit fields, which HDF5 does not convert to integers */
-    bool *checked;            /* [mappings] of a virtual dataset whose source was found */
-    uint64_t used;            /* when; the oldest goes first */
-    int pins;                 /* reads under way; not dropped while there are any */
+    struct sxi_h5_mappings *mappings; /* of a virtual dataset (h5_virtual.h) */
+    uint64_t used;                    /* when; the oldest goes first */
+    int pins;                         /* reads under way; not dropped while there are any */
 } sxi_h5_entry;
 
 enum { SXI_H5_ENTRIES = 16 }; /* kept open beyond those that are being read */
@@ -46,7 +46,17 @@ struct sx_hdf5 {
     bool live;       /* another program is writing it, as SWMR */
     uint64_t clock;
     sxi_h5_entry *entries;
+    /* Files that virtual datasets are made of (h5_sources.c). */
+    sx_hdf5 *sources; /* list, of a file that a caller opened */
+    sx_hdf5 *root;    /* of a source: in whose list it is */
+    sx_hdf5 *next;    /* in that list */
+    int pins;         /* of a source: reads under way */
+    uint64_t used;    /* when */
 };
+
+/* sxi_h5_file_open, sxi_h5_file_close - sx_hdf5_open and sx_hdf5_close, under the lock. */
+sx_status sxi_h5_file_open(const char *path, sx_hdf5 **file);
+void sxi_h5_file_close(sx_hdf5 *file);
 
 /* sxi_h5_access - a file access list for reading: file locks are not insisted on where the file
  * system has none. Owned by the caller; negative on failure. */
@@ -65,12 +75,9 @@ sx_status sxi_h5_not_numbers(const char *path, const char *name, hid_t dataset);
 
 /* sxi_h5_check_sources - the files and datasets from which a box of a virtual or externally stored
  * dataset comes are there and large enough. HDF5 itself would fill with zeros.
- *
- * in      path     of the file that holds the dataset
- * in      start, count  the box
- * in,out  checked  [mappings] found before; NULL: look at all */
-sx_status sxi_h5_check_sources(const char *path, const char *name, hid_t dataset,
-                               const hsize_t *start, const hsize_t *count, bool *checked);
+ */
+sx_status sxi_h5_check_sources(sx_hdf5 *file, sxi_h5_entry *entry, const int64_t *start,
+                               const int64_t *count);
 
 /* sxi_h5_native - the type in memory of a dtype. */
 hid_t sxi_h5_native(sx_dtype dtype);

@@ -156,7 +156,7 @@ static sx_status open_locked(const char *path, long long bytes, sx_hdf5 *file) {
     return status;
 }
 
-sx_status sx_hdf5_open(const char *path, sx_hdf5 **file) {
+sx_status sxi_h5_file_open(const char *path, sx_hdf5 **file) {
     *file = NULL;
     long long bytes = 0;
     SXI_TRY(inspect(path, &bytes));
@@ -169,9 +169,7 @@ sx_status sx_hdf5_open(const char *path, sx_hdf5 **file) {
     }
     opened->path = copy;
     opened->bytes = bytes;
-    sxi_h5_enter();
     sx_status status = open_locked(path, bytes, opened);
-    sxi_h5_leave();
     if (status != SX_OK) {
         free(copy);
         free(opened);
@@ -181,17 +179,32 @@ sx_status sx_hdf5_open(const char *path, sx_hdf5 **file) {
     return SX_OK;
 }
 
+sx_status sx_hdf5_open(const char *path, sx_hdf5 **file) {
+    sxi_h5_enter();
+    sx_status status = sxi_h5_file_open(path, file);
+    sxi_h5_leave();
+    return status;
+}
+
+void sxi_h5_file_close(sx_hdf5 *file) {
+    while (file->sources) {
+        sx_hdf5 *source = file->sources;
+        file->sources = source->next;
+        sxi_h5_file_close(source);
+    }
+    sxi_h5_entries_drop(file, 0);
+    H5Fclose(file->id);
+    free(file->path);
+    free(file);
+}
+
 void sx_hdf5_close(sx_hdf5 **file) {
     if (!file || !*file) {
         return;
     }
-    sx_hdf5 *closed = *file;
     sxi_h5_enter();
-    sxi_h5_entries_drop(closed, 0);
-    H5Fclose(closed->id);
+    sxi_h5_file_close(*file);
     sxi_h5_leave();
-    free(closed->path);
-    free(closed);
     *file = NULL;
 }
 

@@ -130,17 +130,6 @@ static sx_status read_pieces(const sxi_h5_job *job, const piece *p, const sxi_pl
     return read_pieces(job, &half, type, id);
 }
 
-/* Room to remember which sources of a virtual dataset were found. Without memory none is. */
-static void remember_sources(sxi_h5_entry *entry) {
-    hid_t created = H5Dget_create_plist(entry->id);
-    size_t count = 0;
-    if (!entry->checked && H5Pget_layout(created) == H5D_VIRTUAL &&
-        H5Pget_virtual_count(created, &count) >= 0 && count > 0) {
-        entry->checked = calloc(count, sizeof *entry->checked);
-    }
-    H5Pclose(created);
-}
-
 /* HDF5 reads zeros beyond the end of a file that was cut after it was opened (1.10, driver sec2), so
  * every read asks whether the file is still as long. */
 static sx_status check_length(const sx_hdf5 *file) {
@@ -160,15 +149,7 @@ static sx_status check_length(const sx_hdf5 *file) {
 
 static sx_status library_read(const sxi_h5_job *job, const piece *p) {
     sxi_h5_entry *entry = job->entry;
-    hsize_t start[SX_MAX_RANK];
-    hsize_t count[SX_MAX_RANK];
-    for (int d = 0; d < entry->about.rank; d++) {
-        start[d] = (hsize_t)p->start[d];
-        count[d] = (hsize_t)p->count[d];
-    }
-    remember_sources(entry);
-    SXI_TRY(sxi_h5_check_sources(job->file->path, entry->name, entry->id, start, count,
-                                 entry->checked));
+    SXI_TRY(sxi_h5_check_sources(job->file, entry, p->start, p->count));
     SXI_TRY(sxi_h5_filters_unsafe(job->file->path, entry->name, entry->id));
     sxi_place_type type;
     hid_t id = -1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Whether everything is there that a virtual or externally stored dataset is made of. HDF5 fills
- * with zeros what it does not find, without a word; here that is an error. */
-#include "io/hdf5/h5_locked.h"
+ * Looking for the sources of virtual datasets, and keeping them open. HDF5 fills with zeros what it
+ * does not find, without a word; here that is an error. */
+#include "io/hdf5/h5_sources.h"
+#include "io/hdf5/h5_job.h"
 
-#include <errno.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
@@ -11,314 +11,237 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { DEPTH = 8 }; /* virtual datasets of virtual datasets */
+/* Whether the search ends at this path. */
+typedef bool (*look_fn)(void *data, const char *path);
 
-/* What is being asked, the same for every mapping of a dataset. */
-typedef struct question {
-    const char *path; /* of the file that holds the dataset */
-    const char *name;
-    hid_t dataset;
-    const hsize_t *start;
-    const hsize_t *count;
-    int rank;
-    int depth;
-} question;
-
-static sx_status check_dataset(const question *q, bool *checked);
-
-/* Opens folder/name, or name alone; negative where that is no HDF5 file. */
-static hid_t try_open(const char *folder, const char *name) {
-    char path[PATH_MAX];
-    const int length = folder ? snprintf(path, sizeof path, "%s/%s", folder, name)
-                              : snprintf(path, sizeof path, "%s", name);
-    struct stat about;
-    if (length >= (int)sizeof path || stat(path, &about) != 0 || !S_ISREG(about.st_mode)) {
-        return -1;
-    }
-    hid_t access = sxi_h5_access();
-    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, access);
-    H5Pclose(access);
-    return file;
+static bool look_in(const char *folder, const char *name, look_fn look, void *data) {
+    char path[2 * PATH_MAX];
+    const int length = snprintf(path, sizeof path, "%s/%s", folder, name);
+    return length < (int)sizeof path && look(data, path);
 }
 
-/* Tries the folders of HDF5_VDS_PREFIX, which are separated by colons. */
-static hid_t try_prefixes(const char *prefixes, const char *name) {
-    hid_t file = -1;
-    char *copy = prefixes && prefixes[0] ? strdup(prefixes) : NULL;
-    char *rest = NULL;
-    for (char *folder = copy ? strtok_r(copy, ":", &rest) : NULL; folder && file < 0;
-         folder = strtok_r(NULL, ":", &rest)) {
-        file = try_open(folder, name);
+/* The folders of HDF5_VDS_PREFIX, which are separated by colons; then all of it as one folder, whose
+ * ${ORIGIN} stands for that of the file. */
+static bool look_in_prefixes(const char *origin, const char *name, look_fn look, void *data) {
+    const char *prefixes = getenv("HDF5_VDS_PREFIX");
+    if (!prefixes || !prefixes[0]) {
+        return false;
     }
-    free(copy);
-    return file;
+    char folder[PATH_MAX];
+    for (const char *at = prefixes; *at;) {
+        const size_t length = strcspn(at, ":");
+        snprintf(folder, sizeof folder, "%.*s", (int)length, at);
+        if (length > 0 && look_in(folder, name, look, data)) {
+            return true;
+        }
+        at += length + (at[length] == ':');
+    }
+    const bool has_origin = strncmp(prefixes, "${ORIGIN}", 9) == 0;
+    const int length = snprintf(folder, sizeof folder, "%s%s", has_origin ? origin : "",
+                                prefixes + (has_origin ? 9 : 0));
+    return length < (int)sizeof folder && look_in(folder, name, look, data);
 }
 
-/* Opens a source file where HDF5 looks for it: as it is if absolute, else under the prefix, beside
+/* The places where HDF5 looks for a source file: as it is if absolute, else under the prefix, beside
  * the file, from the current folder, beside the file a link points to. An absolute name that is not
  * there is looked for by its last part. */
-static hid_t source_open(const question *q, const char *source) {
-    if (strcmp(source, ".") == 0) {
-        return H5Iget_file_id(q->dataset);
-    }
-    char beside[PATH_MAX];
+static bool search(const char *path, const char *source, look_fn look, void *data) {
+    char origin[PATH_MAX];
     char real[PATH_MAX];
-    snprintf(beside, sizeof beside, "%s", q->path);
     const char *name = source;
-    hid_t file = -1;
     if (source[0] == '/') {
-        file = try_open(NULL, source);
+        if (look(data, source)) {
+            return true;
+        }
         name = strrchr(source, '/') + 1;
     }
-    if (file < 0) {
-        file = try_prefixes(getenv("HDF5_VDS_PREFIX"), name);
-    }
-    if (file < 0) {
-        file = try_open(dirname(beside), name);
-    }
-    if (file < 0) {
-        file = try_open(NULL, name);
-    }
-    if (file < 0 && realpath(q->path, real)) {
-        file = try_open(dirname(real), name);
-    }
-    return file;
+    snprintf(origin, sizeof origin, "%s", path);
+    const char *folder = dirname(origin);
+    return look_in_prefixes(folder, name, look, data) || look_in(folder, name, look, data) ||
+           look(data, name) || (realpath(path, real) && look_in(dirname(real), name, look, data));
 }
 
-/* The part of the source that the mapping names lies inside it; its own sources are there too. A
- * selection of all of it keeps no extent, so needed is the number of elements (0: not known). */
-static sx_status check_source(const question *q, hid_t file, const char *source, const char *name,
-                              hid_t selection, hssize_t needed) {
-    sx_status status = SX_OK;
-    hid_t space = -1;
-    char path[PATH_MAX] = "";
-    hsize_t extent[H5S_MAX_RANK] = {0};
-    hsize_t low[H5S_MAX_RANK] = {0};
-    hsize_t high[H5S_MAX_RANK] = {0};
-    const bool exists = H5Oexists_by_name(file, name, H5P_DEFAULT) > 0;
-    hid_t dataset = exists ? H5Dopen2(file, name, H5P_DEFAULT) : -1;
-    if (dataset < 0) {
-        status = SXI_FAIL(SX_ERR_MISSING,
-                          "%s:%s is a virtual dataset; its source dataset %s in the file %s is "
-                          "missing",
-                          q->path, q->name, name, strcmp(source, ".") == 0 ? q->path : source);
-        goto out;
-    }
-    space = H5Dget_space(dataset);
-    const int rank = H5Sget_simple_extent_dims(space, extent, NULL);
-    if (rank <= 0) {
-        goto out;
-    }
-    const bool all = H5Sget_select_type(selection) == H5S_SEL_ALL;
-    const bool bounded = !all && H5Sget_simple_extent_ndims(selection) == rank &&
-                         H5Sget_select_bounds(selection, low, high) >= 0;
-    if (all && H5Sget_simple_extent_npoints(space) < needed) {
-        status = SXI_FAIL(SX_ERR_MISSING,
-                          "%s:%s is a virtual dataset; its source %s:%s has %lld elements, %lld "
-                          "are needed",
-                          q->path, q->name, source, name,
-                          (long long)H5Sget_simple_extent_npoints(space), (long long)needed);
-        goto out;
-    }
-    for (int d = 0; d < rank; d++) {
-        if (bounded && high[d] >= extent[d]) {
-            status = SXI_FAIL(SX_ERR_MISSING,
-                              "%s:%s is a virtual dataset; its source %s:%s ends at %llu of axis "
-                              "%d, %llu is needed",
-                              q->path, q->name, source, name, (unsigned long long)extent[d], d,
-                              (unsigned long long)high[d] + 1);
-            goto out;
+static bool is_file(const char *path) {
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISREG(about.st_mode);
+}
+
+/* The file that a caller opened keeps the sources of all depths. */
+static sx_hdf5 *root_of(sx_hdf5 *file) { return file->root ? file->root : file; }
+
+typedef struct finder {
+    sx_hdf5 *root;
+    sx_hdf5 *found;
+} finder;
+
+static bool look_among_open(void *data, const char *path) {
+    finder *search = data;
+    for (sx_hdf5 *each = search->root->sources; each && !search->found; each = each->next) {
+        if (strcmp(each->path, path) == 0) {
+            search->found = each;
         }
-        extent[d] = bounded ? high[d] - low[d] + 1 : extent[d];
     }
-    H5Fget_name(dataset, path, sizeof path);
-    const question inner = {.path = path,
-                            .name = name,
-                            .dataset = dataset,
-                            .start = low,
-                            .count = extent,
-                            .rank = rank,
-                            .depth = q->depth + 1};
-    status = check_dataset(&inner, NULL);
-out:
-    if (space >= 0) {
-        H5Sclose(space);
-    }
-    if (dataset >= 0) {
-        H5Dclose(dataset);
-    }
-    return status;
+    return search->found || is_file(path);
 }
 
-static sx_status check_named(const question *q, const char *source, const char *name,
-                             hid_t selection, hssize_t needed) {
-    hid_t file = source_open(q, source);
-    if (file < 0) {
+static bool look_and_open(void *data, const char *path) {
+    finder *search = data;
+    if (!look_among_open(data, path)) {
+        return false;
+    }
+    if (!search->found && sxi_h5_file_open(path, &search->found) == SX_OK) {
+        search->found->root = search->root;
+        search->found->next = search->root->sources;
+        search->root->sources = search->found;
+    }
+    return search->found != NULL;
+}
+
+/* Closes the sources that were not needed for longest. */
+static void trim(sx_hdf5 *root) {
+    for (;;) {
+        int idle = 0;
+        sx_hdf5 **oldest = NULL;
+        for (sx_hdf5 **at = &root->sources; *at; at = &(*at)->next) {
+            if ((*at)->pins == 0) {
+                idle++;
+                oldest = !oldest || (*at)->used < (*oldest)->used ? at : oldest;
+            }
+        }
+        if (idle <= SXI_H5_SOURCES) {
+            return;
+        }
+        sx_hdf5 *closed = *oldest;
+        *oldest = closed->next;
+        sxi_h5_file_close(closed);
+    }
+}
+
+static sx_hdf5 *file_of(sx_hdf5 *file, const char *source) {
+    if (strcmp(source, ".") == 0) {
+        return file;
+    }
+    finder found = {.root = root_of(file)};
+    search(file->path, source, look_and_open, &found);
+    return found.found;
+}
+
+sx_status sxi_h5_source_open(sx_hdf5 *file, const char *outer, const char *source, const char *name,
+                             sx_hdf5 **opened, sxi_h5_entry **entry) {
+    sx_hdf5 *found = file_of(file, source);
+    if (!found) {
         return SXI_FAIL(SX_ERR_MISSING,
                         "%s:%s is a virtual dataset; its source file %s is missing or unreadable",
-                        q->path, q->name, source);
+                        file->path, outer, source);
     }
-    sx_status status = check_source(q, file, source, name, selection, needed);
-    H5Fclose(file);
-    return status;
+    if (H5Oexists_by_name(found->id, name, H5P_DEFAULT) <= 0) {
+        return SXI_FAIL(SX_ERR_MISSING,
+                        "%s:%s is a virtual dataset; its source dataset %s in the file %s is "
+                        "missing",
+                        file->path, outer, name, found == file ? file->path : source);
+    }
+    sx_status status = sxi_h5_entry_get(found, name, entry);
+    if (status != SX_OK) {
+        return sxi_fail_context(status, "%s:%s is a virtual dataset; its source", file->path,
+                                outer);
+    }
+    (*entry)->pins++;
+    found->pins += found->root != NULL;
+    found->used = ++root_of(file)->clock;
+    *opened = found;
+    trim(root_of(file));
+    return SX_OK;
 }
 
-/* Puts the number of the block for "%b" and "%" for "%%". */
-static void expand(const char *pattern, hsize_t block, char *text, size_t size) {
-    size_t used = 0;
-    for (const char *at = pattern; *at && used + 24 < size; at++) {
-        if (at[0] == '%' && at[1] == 'b') {
-            used += (size_t)snprintf(text + used, size - used, "%llu", (unsigned long long)block);
-            at++;
-        } else {
-            text[used++] = *at;
-            at += at[0] == '%' && at[1] == '%';
-        }
-    }
-    text[used] = '\0';
+void sxi_h5_source_close(sx_hdf5 *opened, sxi_h5_entry *entry) {
+    entry->pins--;
+    opened->pins -= opened->root != NULL;
+    trim(root_of(opened));
 }
 
-/* A mapping with one source per block: those blocks that the box meets along the unlimited axis. */
-static sx_status check_blocks(const question *q, hid_t space, const char *source, const char *name,
-                              hid_t selection) {
-    hsize_t start[H5S_MAX_RANK];
-    hsize_t stride[H5S_MAX_RANK];
-    hsize_t count[H5S_MAX_RANK];
-    hsize_t block[H5S_MAX_RANK];
-    if (H5Sget_regular_hyperslab(space, start, stride, count, block) < 0) {
-        return SX_OK;
+bool sxi_h5_source_exists(sx_hdf5 *file, const char *source, const char *name) {
+    finder found = {.root = root_of(file)};
+    if (strcmp(source, ".") == 0) {
+        found.found = file;
+    } else if (!search(file->path, source, look_among_open, &found)) {
+        return false;
     }
-    int axis = 0;
-    while (axis < q->rank - 1 && count[axis] != H5S_UNLIMITED) {
-        axis++;
+    return !found.found || H5Oexists_by_name(found.found->id, name, H5P_DEFAULT) > 0;
+}
+
+sx_status sxi_h5_source_short(const sx_hdf5 *file, const char *outer, const char *source,
+                              const char *name, int axis, int64_t extent, int64_t needed) {
+    return SXI_FAIL(SX_ERR_MISSING,
+                    "%s:%s is a virtual dataset; its source %s:%s ends at %lld of axis %d, %lld is "
+                    "needed",
+                    file->path, outer, source, name, (long long)extent, axis, (long long)needed);
+}
+
+sx_status sxi_h5_source_small(const sx_hdf5 *file, const char *outer, const char *source,
+                              const char *name, int64_t elements, int64_t needed) {
+    return SXI_FAIL(SX_ERR_MISSING,
+                    "%s:%s is a virtual dataset; its source %s:%s has %lld elements, %lld are "
+                    "needed",
+                    file->path, outer, source, name, (long long)elements, (long long)needed);
+}
+
+/* What is placed as bytes is not converted. */
+static bool same_type(hid_t one, hid_t other) {
+    hid_t type = H5Dget_type(one);
+    hid_t type_of_other = H5Dget_type(other);
+    const bool same = H5Tequal(type, type_of_other) > 0;
+    H5Tclose(type);
+    H5Tclose(type_of_other);
+    return same;
+}
+
+/* Whether an open source can give what the link asks for. */
+static sx_status check_link(const sxi_h5_job *outer, const sxi_h5_link *link,
+                            const sxi_h5_entry *entry) {
+    const char *path = outer->file->path;
+    const char *name = outer->entry->name;
+    const sx_hdf5_dataset *about = &entry->about;
+    if (about->rank != link->rank) {
+        return SXI_FAIL(SX_ERR_SHAPE,
+                        "%s:%s is a virtual dataset; its source %s:%s has %d axes, %d are needed",
+                        path, name, link->file, link->name, about->rank, link->rank);
     }
-    const hsize_t end = q->start[axis] + q->count[axis];
-    const hsize_t step = stride[axis] ? stride[axis] : 1;
-    hsize_t j = q->start[axis] > start[axis] ? (q->start[axis] - start[axis]) / step : 0;
-    for (; start[axis] + j * step < end; j++) {
-        if (start[axis] + j * step + block[axis] <= q->start[axis]) {
-            continue; /* the box begins in the gap behind this block */
+    for (int d = 0; d < link->rank; d++) {
+        const int64_t needed = link->start[d] + link->count[d];
+        if (needed > about->shape[d]) {
+            return sxi_h5_source_short(outer->file, name, link->file, link->name, d,
+                                       about->shape[d], needed);
         }
-        char file[PATH_MAX];
-        char dataset[PATH_MAX];
-        expand(source, j, file, sizeof file);
-        expand(name, j, dataset, sizeof dataset);
-        SXI_TRY(check_named(q, file, dataset, selection, 0));
+    }
+    if (link->target.type.kind == SXI_PLACE_BYTES && !same_type(outer->entry->id, entry->id)) {
+        return SXI_FAIL(SX_ERR_TYPE,
+                        "%s:%s is a virtual dataset; the elements of its source %s:%s are of "
+                        "another type",
+                        path, name, link->file, link->name);
     }
     return SX_OK;
 }
 
-/* Whether the box meets the part of the virtual dataset that a mapping fills. */
-static bool meets(const question *q, hid_t space) {
-    if (H5Sget_select_type(space) != H5S_SEL_HYPERSLABS) {
-        return true;
+sx_status sxi_h5_link_open(const sxi_h5_job *outer, const sxi_h5_link *link, sxi_h5_job *job) {
+    *job = (sxi_h5_job){0};
+    sx_hdf5 *file = NULL;
+    sxi_h5_entry *entry = NULL;
+    SXI_TRY(
+        sxi_h5_source_open(outer->file, outer->entry->name, link->file, link->name, &file, &entry));
+    sx_status status = check_link(outer, link, entry);
+    if (status != SX_OK) {
+        sxi_h5_source_close(file, entry);
+        return status;
     }
-    hid_t common = H5Scopy(space);
-    const bool cut = H5Sselect_hyperslab(common, H5S_SELECT_AND, q->start, NULL, q->count, NULL) >=
-                     0; /* fails for unlimited selections: then look */
-    const bool met = !cut || H5Sget_select_npoints(common) > 0;
-    H5Sclose(common);
-    return met;
-}
-
-static sx_status check_mapping(const question *q, hid_t created, size_t i, bool *found) {
-    char source[PATH_MAX] = "";
-    char name[PATH_MAX] = "";
-    H5Pget_virtual_filename(created, i, source, sizeof source);
-    H5Pget_virtual_dsetname(created, i, name, sizeof name);
-    hid_t space = H5Pget_virtual_vspace(created, i);
-    hid_t selection = H5Pget_virtual_srcspace(created, i);
-    sx_status status = SX_OK;
-    *found = false;
-    if (strstr(source, "%b") || strstr(name, "%b")) {
-        status = check_blocks(q, space, source, name, selection);
-    } else if (meets(q, space)) {
-        char plain_source[PATH_MAX];
-        char plain_name[PATH_MAX];
-        expand(source, 0, plain_source, sizeof plain_source);
-        expand(name, 0, plain_name, sizeof plain_name);
-        status = check_named(q, plain_source, plain_name, selection, H5Sget_select_npoints(space));
-        *found = status == SX_OK;
-    }
-    H5Sclose(space);
-    H5Sclose(selection);
-    return status;
-}
-
-static sx_status check_virtual(const question *q, hid_t created, bool *checked) {
-    size_t count = 0;
-    if (q->depth > DEPTH) {
-        return SXI_FAIL(SX_ERR_UNSUPPORTED, "%s:%s: virtual datasets are nested more than %d deep",
-                        q->path, q->name, DEPTH);
-    }
-    H5Pget_virtual_count(created, &count);
-    for (size_t i = 0; i < count; i++) {
-        if (checked && checked[i]) {
-            continue;
-        }
-        bool found = false;
-        SXI_TRY(check_mapping(q, created, i, &found));
-        if (checked) {
-            checked[i] = found;
-        }
-    }
+    *job = (sxi_h5_job){.file = file, .entry = entry, .target = link->target};
+    memcpy(job->start, link->start, sizeof job->start);
+    memcpy(job->count, link->count, sizeof job->count);
     return SX_OK;
 }
 
-/* Raw data kept in other files, one after the other. */
-static sx_status check_external(const question *q, hid_t created) {
-    const int count = H5Pget_external_count(created);
-    const char *prefix = getenv("HDF5_EXTFILE_PREFIX");
-    for (int i = 0; i < count; i++) {
-        char name[PATH_MAX] = "";
-        char path[2 * PATH_MAX];
-        off_t offset = 0;
-        hsize_t size = 0;
-        struct stat about;
-        H5Pget_external(created, (unsigned)i, sizeof name - 1, name, &offset, &size);
-        char folder[PATH_MAX];
-        snprintf(folder, sizeof folder, "%s", q->path);
-        if (name[0] == '/' || !prefix || !prefix[0]) {
-            snprintf(path, sizeof path, "%s", name);
-        } else if (strncmp(prefix, "${ORIGIN}", 9) == 0) {
-            snprintf(path, sizeof path, "%s%s/%s", dirname(folder), prefix + 9, name);
-        } else {
-            snprintf(path, sizeof path, "%s/%s", prefix, name);
-        }
-        if (stat(path, &about) != 0) {
-            return SXI_FAIL(SX_ERR_MISSING,
-                            "%s:%s keeps its numbers in the file %s, which cannot be opened: %s "
-                            "(HDF5_EXTFILE_PREFIX names its folder)",
-                            q->path, q->name, path, strerror(errno));
-        }
-        const bool open_end = size == H5F_UNLIMITED;
-        if (!open_end && (hsize_t)about.st_size < (hsize_t)offset + size) {
-            return SXI_FAIL(SX_ERR_FORMAT,
-                            "%s:%s keeps its numbers in the file %s, which has %lld of %llu bytes",
-                            q->path, q->name, path, (long long)about.st_size,
-                            (unsigned long long)offset + (unsigned long long)size);
-        }
+void sxi_h5_job_close(sxi_h5_job *job) {
+    if (job->entry) {
+        sxi_h5_source_close(job->file, job->entry);
+        *job = (sxi_h5_job){0};
     }
-    return SX_OK;
-}
-
-static sx_status check_dataset(const question *q, bool *checked) {
-    hid_t created = H5Dget_create_plist(q->dataset);
-    sx_status status = H5Pget_layout(created) == H5D_VIRTUAL ? check_virtual(q, created, checked)
-                                                             : check_external(q, created);
-    H5Pclose(created);
-    return status;
-}
-
-sx_status sxi_h5_check_sources(const char *path, const char *name, hid_t dataset,
-                               const hsize_t *start, const hsize_t *count, bool *checked) {
-    hid_t space = H5Dget_space(dataset);
-    const question q = {.path = path,
-                        .name = name,
-                        .dataset = dataset,
-                        .start = start,
-                        .count = count,
-                        .rank = H5Sget_simple_extent_ndims(space)};
-    H5Sclose(space);
-    return check_dataset(&q, checked);
 }
