@@ -9,6 +9,7 @@
 #include <sextant/info.h>
 
 #include "command.h"
+#include "guard.h"
 #include "json.h"
 
 typedef struct values {
@@ -87,6 +88,7 @@ static void print_attribute(const sx_info_object *o) {
 /* A line of facts, then its sentence. */
 static bool print_object(void *data, const sx_info_object *o) {
     (void)data;
+    cli_guard_renew();
     char shape[768], chunk[768];
     say_shape(shape, sizeof shape, o->rank, o->shape);
     say_shape(chunk, sizeof chunk, o->rank, o->chunk);
@@ -153,6 +155,7 @@ static json_t *text_of(const char *text) {
 
 static bool add_json(void *data, const sx_info_object *o) {
     static const char *const kinds[] = {"group", "dataset", "link", "attribute"};
+    cli_guard_renew();
     json_t *object = json_object();
     json_object_set_new(object, "name", text_of(o->name));
     json_object_set_new(object, "kind", json_string(kinds[o->kind]));
@@ -204,5 +207,6 @@ const cli_command cli_info = {
     .defaults = &defaults,
     .least = 1,
     .most = 1,
+    .guarded = true,
     .run = run,
 };

@@ -149,6 +149,13 @@ static sx_status run(cli_call *call, const void *data) {
     return SX_OK;
 }
 
+static void abandoned(const void *data, long pid) {
+    const values *v = data;
+    if (v->output) {
+        sx_read_abandoned(v->output, pid);
+    }
+}
+
 const cli_command cli_read = {
     .group = "",
     .name = "read",
@@ -162,5 +169,7 @@ const cli_command cli_read = {
     .defaults = &defaults,
     .least = 2,
     .most = 2,
+    .guarded = true,
+    .abandoned = abandoned,
     .run = run,
 };

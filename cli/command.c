@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "guard.h"
 #include "line.h"
+#include "stop.h"
 #include "terminal.h"
 
 sx_status cli_fail(cli_call *call, sx_status status, const char *format, ...) {
@@ -44,11 +46,17 @@ static sx_status print_help(const cli_command *command) {
     return SX_OK;
 }
 
+/* What tells its progress has understood its file. */
+static void progress(void *data, const char *what, int64_t done, int64_t total) {
+    cli_guard_lift();
+    cli_terminal_progress(data, what, done, total);
+}
+
 static sx_status work(const cli_command *command, cli_call *call, const cli_common *common,
                       const char *line) {
     cli_terminal *terminal = cli_terminal_open(command->help.name, common->quiet);
     const sx_context context = {.log = cli_terminal_log,
-                                .progress = cli_terminal_progress,
+                                .progress = progress,
                                 .cancel = cli_terminal_cancelled,
                                 .data = terminal,
                                 .threads = (int)common->threads,
@@ -72,8 +80,31 @@ static int finish(const cli_command *command, const cli_call *call, sx_status st
     return status == SX_ERR_USAGE ? 2 : 1;
 }
 
+/* What a guarded child may leave, and who removes it. */
+typedef struct leavings {
+    const cli_command *command;
+    const void *values;
+} leavings;
+
+static void remove_leavings(void *data, long pid) {
+    const leavings *l = data;
+    if (l->command->abandoned) {
+        l->command->abandoned(l->values, pid);
+    }
+}
+
+/* Whether this process has to do the work; else *code is what came of it. */
+static bool to_work(const cli_command *command, const cli_call *call, const void *values,
+                    int *code) {
+    cli_stop_listen();
+    leavings l = {command, values};
+    return !command->guarded ||
+           cli_guard_fork(command->help.name, call->arguments[0], remove_leavings, &l, code);
+}
+
 int cli_run(const cli_command *command, int argc, char **argv) {
     cli_call call = {0};
+    int code = -1;
     sx_status status = SX_ERR_MEMORY;
     const char **arguments = calloc((size_t)argc, sizeof *arguments);
     void *values = malloc(command->bytes);
@@ -93,11 +124,13 @@ int cli_run(const cli_command *command, int argc, char **argv) {
         goto out;
     }
     status = check_count(command, &call);
-    if (status == SX_OK) {
+    if (status == SX_OK && to_work(command, &call, values, &code)) {
         status = work(command, &call, common, line);
     }
-out:;
-    const int code = finish(command, &call, status);
+out:
+    if (code < 0) {
+        code = finish(command, &call, status);
+    }
     free(line);
     free(values);
     free(arguments);

@@ -60,6 +60,10 @@ typedef struct cli_command {
     size_t bytes;         /* of its values */
     const void *defaults; /* values before parsing */
     int least, most;      /* number of arguments */
+    bool guarded;         /* works in a child process: the first argument is a file that may crash
+                             the HDF5 library */
+    /* Removes what process pid, which died at work, left behind; NULL where nothing can be. */
+    void (*abandoned)(const void *values, long pid);
     /* Works, and prints its figures on stdout. values: the struct of the command. */
     sx_status (*run)(cli_call *call, const void *values);
 } cli_command;

@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "stop.h"
+
 enum { BAR = 24 };
 static const double DRAW_EVERY = 0.1; /* seconds */
 
@@ -20,28 +22,8 @@ struct cli_terminal {
     pthread_mutex_t lock;  /* a log and a progress call may meet */
 };
 
-/* A process has one terminal and one Ctrl-C. */
+/* A process has one terminal. */
 static cli_terminal the_terminal;
-static volatile sig_atomic_t stop;
-
-static void on_signal(int number) {
-    (void)number;
-    stop = 1;
-}
-
-/* RESETHAND: the second signal finds the default action. RESTART: the first does not disturb reads
- * and writes, which would look like failures of the disk. */
-static void stop_on(int number) {
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
-    sigemptyset(&action.sa_mask);
-    sigaction(number, &action, NULL);
-}
-
-/* Whoever started us under nohup wants us to outlive the terminal. */
-static bool ignored(int number) {
-    struct sigaction before;
-    return sigaction(number, NULL, &before) == 0 && before.sa_handler == SIG_IGN;
-}
 
 static double now(void) {
     struct timespec t;
@@ -54,11 +36,6 @@ cli_terminal *cli_terminal_open(const char *command, bool quiet) {
                                   .quiet = quiet,
                                   .bar = !quiet && isatty(STDERR_FILENO),
                                   .lock = PTHREAD_MUTEX_INITIALIZER};
-    stop_on(SIGINT);
-    stop_on(SIGTERM);
-    if (!ignored(SIGHUP)) {
-        stop_on(SIGHUP);
-    }
     /* A write beyond the allowed size of a file shall fail and be told, not kill. */
     signal(SIGXFSZ, SIG_IGN);
     return &the_terminal;
@@ -141,5 +118,5 @@ void cli_terminal_progress(void *data, const char *what, int64_t done, int64_t t
 
 bool cli_terminal_cancelled(void *data) {
     (void)data;
-    return stop != 0;
+    return cli_stop_asked();
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Words on stderr, a progress bar if that is a terminal, and Ctrl-C. */
+ * Words on stderr, and a progress bar if that is a terminal. */
 #ifndef CLI_TERMINAL_H
 #define CLI_TERMINAL_H
 
@@ -10,8 +10,7 @@
 
 typedef struct cli_terminal cli_terminal;
 
-/* cli_terminal_open - one at a time. From then on the first SIGINT or SIGTERM asks the work to stop
- * (it removes what is half written), the second ends the process at once. */
+/* cli_terminal_open - one at a time. */
 cli_terminal *cli_terminal_open(const char *command, bool quiet);
 
 /* cli_terminal_close - takes the bar away. */

@@ -148,16 +148,21 @@ with contextlib.ExitStack() as stack:
     for line in ("shape    20x33x47\n", "type     uint16\n", "bytes    62040\n", "GB/s\n", "path     ", "xxh64    "):
         assert line in report.stdout, (line, report.stdout)
     assert "verify   equal to H5Dread" in sextant("all.h5", "frames", "--verify").stdout
+    assert "type     no numbers: the 14 bytes of each element\n" in sextant("all.h5", "record").stdout
     quiet = sextant("all.h5", "frames", "-q", "--verify")
     assert quiet.returncode == 0 and quiet.stdout == quiet.stderr == "", quiet
 
     # What is no number is read as its bytes, or refused
+    same("record", bytes_of(record))
+    same("word", bytes_of(np.array([b"one", b"three"])))
+    same("record", bytes_of(record[1:]), "--box", "1")
     refused("all.h5:words holds text", "all.h5", "words")
     refused("all.h5:lists holds", "all.h5", "lists", "-o", "lists.npy")
     refused("all.h5:link holds", "all.h5", "link")
     refused("all.h5:null is empty", "all.h5", "null")
 
     # What was never written
+    refused("nothing was ever written at element 5 of its first axis", "all.h5", "holes", "-o", "holes.npy")
     same("holes", filled, "--missing", "fill")
     same("holes", filled[:5], "--box", ":5,:")
     same("nan", np.full(4, np.nan))
@@ -206,7 +211,7 @@ with contextlib.ExitStack() as stack:
     small = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
     refused("full.npy cannot be written", "all.h5", "frames", "-o", "full.npy", preexec_fn=small)
 
-    # More than one band: 280 MB, of which little lies on the disk
+    # More than one band: 280 MB, of which nothing lies on the disk
     with h5py.File("large.h5", "w") as f:
         large = f.create_dataset("large", (280, 1000, 1000), np.uint8, chunks=(50, 500, 1000))
         large[279, 999, 999] = 1

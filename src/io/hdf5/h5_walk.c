@@ -175,7 +175,7 @@ static sx_status locate(const sxi_h5_walk *walk, const int64_t *start, sxi_h5_bl
         !storage->fill_is_nan) {
         return SXI_FAIL(SX_ERR_MISSING,
                         "%s:%s: nothing was ever written at element %lld of its first axis; it "
-                        "would read as the fill value (ask for that, if it is wanted)",
+                        "would read as the fill value (--missing fill allows that)",
                         walk->job.file->path, entry->name, (long long)start[0]);
     }
     return SX_OK;

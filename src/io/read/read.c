@@ -176,7 +176,7 @@ static sx_status compare_band(run *r, const int64_t *start, const int64_t *count
 
 static sx_status each_band(run *r, const int64_t *start, const int64_t *count, int64_t bytes) {
     if (sx_cancelled(r->context)) {
-        return SXI_FAIL(SX_ERR_CANCELLED, "%s:%s: stopped; nothing was written", r->path, r->name);
+        return SX_ERR_CANCELLED;
     }
     SXI_TRY(read_band(r, start, count, false));
     XXH64_update(r->hash, r->band.data, (size_t)bytes);
@@ -256,6 +256,9 @@ sx_status sx_read_run(const char *path, const char *name, const sx_read_options 
     }
     *report = found;
 out:
+    if (status == SX_ERR_CANCELLED) { /* between two bands, or within one */
+        status = SXI_FAIL(status, "%s:%s: stopped; nothing was written", path, name);
+    }
     sxi_npy_abandon(&r.npy);
     sx_array_destroy(&r.band);
     sx_array_destroy(&r.other);
