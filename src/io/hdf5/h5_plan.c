@@ -213,21 +213,22 @@ static sx_status push_box(sxi_h5_plan *plan) {
     return push_job(plan, &plan->job[i]);
 }
 
-sx_status sxi_h5_plan_next(sxi_h5_plan *plan, sxi_h5_slab *slab) {
-    slab->walk = NULL;
+sx_status sxi_h5_plan_next(sxi_h5_plan *plan, sxi_h5_slab *slab, sxi_h5_next *next) {
     for (;;) {
         level *top = plan->depth > 0 ? &plan->level[plan->depth - 1] : NULL;
         if (!top) {
             if (plan->next_box == plan->boxes) {
+                *next = SXI_H5_NEXT_NONE;
                 return SX_OK;
             }
             SXI_TRY(push_box(plan));
         } else if (top->walk) {
-            bool found = false;
-            SXI_TRY(sxi_h5_walk_next(top->walk, slab, &found));
-            if (found) {
+            SXI_TRY(sxi_h5_walk_next(top->walk, slab, next));
+            if (*next == SXI_H5_NEXT_SLAB) {
                 slab->walk = top->walk;
                 top->walk->users++;
+            }
+            if (*next != SXI_H5_NEXT_NONE) {
                 return SX_OK;
             }
             level_pop(plan);

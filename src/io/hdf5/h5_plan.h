@@ -15,9 +15,8 @@ void sxi_h5_plan_destroy(sxi_h5_plan **plan);
 /* sxi_h5_plan_bytes - bytes of all arrays. */
 int64_t sxi_h5_plan_bytes(const sxi_h5_plan *plan);
 
-/* sxi_h5_plan_next - the next slab; slab->walk is NULL when there is no more. To be given back by
- * sxi_h5_plan_done. */
-sx_status sxi_h5_plan_next(sxi_h5_plan *plan, sxi_h5_slab *slab);
+/* sxi_h5_plan_next - the next slab, if there is one; to be given back by sxi_h5_plan_done. */
+sx_status sxi_h5_plan_next(sxi_h5_plan *plan, sxi_h5_slab *slab, sxi_h5_next *next);
 void sxi_h5_plan_done(sxi_h5_slab *slab);
 
 #endif

@@ -17,9 +17,10 @@ struct sx_hdf5_request {
     sxi_h5_plan *plan; /* guarded by the lock of the HDF5 library */
     sx_hdf5_options options;
     pthread_mutex_t mutex; /* guards what follows */
-    pthread_cond_t idle;
-    int working;    /* threads between taking a slab and giving it back */
-    bool exhausted; /* nothing more to take */
+    pthread_cond_t changed;
+    int working;      /* threads between asking for a slab and giving it back */
+    int64_t returned; /* slabs that were given back */
+    bool exhausted;   /* nothing more to take */
     sx_status status;
     char message[1024];
     sx_hdf5_statistics did;
@@ -43,35 +44,45 @@ static void fail(sx_hdf5_request *request, sx_status status) {
     request->exhausted = true;
 }
 
-static bool may_take(sx_hdf5_request *request) {
+static bool may_take(sx_hdf5_request *request, int64_t *returned) {
     pthread_mutex_lock(&request->mutex);
     if (!request->exhausted && sx_cancelled(request->options.context)) {
         fail(request, SXI_FAIL(SX_ERR_CANCELLED, "reading was cancelled"));
     }
     const bool more = !request->exhausted;
     request->working += more;
+    *returned = request->returned;
     pthread_mutex_unlock(&request->mutex);
     return more;
 }
 
 /* The thread that took a slab, or found none, has finished. */
-static void give_back(sx_hdf5_request *request, sx_status status, bool exhausted) {
+static void give_back(sx_hdf5_request *request, sx_status status, sxi_h5_next next) {
     pthread_mutex_lock(&request->mutex);
     if (status != SX_OK) {
         fail(request, status);
     }
-    request->exhausted = request->exhausted || exhausted;
+    request->exhausted = request->exhausted || next == SXI_H5_NEXT_NONE;
+    request->returned += next == SXI_H5_NEXT_SLAB;
     request->working--;
-    if (request->exhausted && request->working == 0) {
-        pthread_cond_broadcast(&request->idle);
+    pthread_cond_broadcast(&request->changed);
+    pthread_mutex_unlock(&request->mutex);
+}
+
+/* Until a slab comes back that was out when `returned` had come. */
+static void wait_for_slab(sx_hdf5_request *request, int64_t returned) {
+    pthread_mutex_lock(&request->mutex);
+    while (!request->exhausted && request->returned == returned) {
+        pthread_cond_wait(&request->changed, &request->mutex);
     }
     pthread_mutex_unlock(&request->mutex);
 }
 
-static sx_status take(sx_hdf5_request *request, sxi_h5_worker *worker, sxi_h5_slab *slab) {
+static sx_status take(sx_hdf5_request *request, sxi_h5_worker *worker, sxi_h5_slab *slab,
+                      sxi_h5_next *next) {
     sxi_h5_enter();
     const double begun = now();
-    const sx_status status = sxi_h5_plan_next(request->plan, slab);
+    const sx_status status = sxi_h5_plan_next(request->plan, slab, next);
     worker->did.plan_s += now() - begun;
     sxi_h5_leave();
     return status;
@@ -100,7 +111,8 @@ static void tell(const sx_hdf5_request *request, const sxi_h5_slab *slab) {
 
 static sx_status do_slab(sx_hdf5_request *request, sxi_h5_worker *worker, sxi_h5_slab *slab) {
     const sx_status status = sxi_h5_slab_run(slab, worker);
-    if (status == SX_OK && request->options.slab) {
+    const bool placed = slab->walk->fold == 0 || slab->turn;
+    if (status == SX_OK && placed && request->options.slab) {
         tell(request, slab);
     }
     sxi_h5_enter();
@@ -126,15 +138,18 @@ static void add(sx_hdf5_request *request, const sx_hdf5_statistics *did) {
 void sx_hdf5_work(sx_hdf5_request *request) {
     sxi_h5_worker worker = {0};
     bool worked = false;
-    while (may_take(request)) {
+    int64_t returned = 0;
+    while (may_take(request, &returned)) {
         sxi_h5_slab slab;
-        sx_status status = take(request, &worker, &slab);
-        const bool found = status == SX_OK && slab.walk;
-        if (found) {
+        sxi_h5_next next = SXI_H5_NEXT_NONE;
+        sx_status status = take(request, &worker, &slab, &next);
+        if (status == SX_OK && next == SXI_H5_NEXT_SLAB) {
             status = do_slab(request, &worker, &slab);
             worked = true;
+        } else if (status == SX_OK && next == SXI_H5_NEXT_LATER) {
+            wait_for_slab(request, returned);
         }
-        give_back(request, status, !found);
+        give_back(request, status, next);
     }
     if (worked) {
         add(request, &worker.did);
@@ -174,7 +189,7 @@ static sx_status begin(int n, const sx_hdf5_box *boxes, const sx_hdf5_options *o
     made->begun = begun;
     made->did.plan_s = now() - begun;
     pthread_mutex_init(&made->mutex, NULL);
-    pthread_cond_init(&made->idle, NULL);
+    pthread_cond_init(&made->changed, NULL);
     while (made->threads < threads &&
            pthread_create(&made->thread[made->threads], NULL, run_thread, made) == 0) {
         made->threads++;
@@ -210,7 +225,7 @@ void sx_hdf5_cancel(sx_hdf5_request *request) {
 static void wait_idle(sx_hdf5_request *request) {
     pthread_mutex_lock(&request->mutex);
     while (request->working > 0) {
-        pthread_cond_wait(&request->idle, &request->mutex);
+        pthread_cond_wait(&request->changed, &request->mutex);
     }
     pthread_mutex_unlock(&request->mutex);
     for (int i = 0; i < request->threads; i++) {
@@ -231,7 +246,7 @@ sx_status sx_hdf5_wait(sx_hdf5_request **request, sx_hdf5_statistics *statistics
     }
     const sx_status status =
         waited->status == SX_OK ? SX_OK : SXI_FAIL(waited->status, "%s", waited->message);
-    pthread_cond_destroy(&waited->idle);
+    pthread_cond_destroy(&waited->changed);
     pthread_mutex_destroy(&waited->mutex);
     free(waited);
     *request = NULL;

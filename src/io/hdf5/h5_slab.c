@@ -56,7 +56,7 @@ static sx_status fetch(const sxi_h5_walk *walk, sxi_h5_worker *worker, uint64_t 
     return SX_OK;
 }
 
-static sx_status have(unsigned char **buffer, size_t *bytes, size_t needed) {
+sx_status sxi_h5_have(unsigned char **buffer, size_t *bytes, size_t needed) {
     if (*bytes >= needed) {
         return SX_OK;
     }
@@ -107,7 +107,11 @@ static void place(const sxi_h5_walk *walk, sxi_h5_worker *worker, const part *p,
         box.target_stride[d] = walk->job.target.stride[d];
         bytes *= p->count[d];
     }
-    sxi_place(&box, source, &walk->storage->type, p->target, &walk->job.target.type);
+    if (walk->fold > 0) {
+        sxi_h5_turn_place(walk, p->start, p->count, source, source_stride);
+    } else {
+        sxi_place(&box, source, &walk->storage->type, p->target, &walk->job.target.type);
+    }
     worker->did.bytes_placed += bytes;
     worker->did.place_s += now() - begun;
 }
@@ -228,7 +232,7 @@ static sx_status run_raw(const sxi_h5_slab *slab, sxi_h5_worker *worker, const p
         stride[d] = all;
         all *= p->count[d];
     }
-    SXI_TRY(have(&worker->scratch, &worker->scratch_bytes, (size_t)all));
+    SXI_TRY(sxi_h5_have(&worker->scratch, &worker->scratch_bytes, (size_t)all));
     to.base = worker->scratch;
     to.stride = stride;
     SXI_TRY(fetch_runs(slab, worker, p, &to));
@@ -248,8 +252,8 @@ static sx_status decode(const sxi_h5_slab *slab, sxi_h5_worker *worker, const sx
                         walk->job.file->path, walk->job.entry->name, codec->chunk,
                         (unsigned long long)block->bytes);
     }
-    SXI_TRY(have(&worker->buffer[0], &worker->buffer_bytes[0], first));
-    SXI_TRY(have(&worker->buffer[1], &worker->buffer_bytes[1], scratch));
+    SXI_TRY(sxi_h5_have(&worker->buffer[0], &worker->buffer_bytes[0], first));
+    SXI_TRY(sxi_h5_have(&worker->buffer[1], &worker->buffer_bytes[1], scratch));
     if (!worker->state) {
         SXI_TRY(sxi_codec_state_create(&worker->state));
     }
@@ -314,27 +318,6 @@ static sx_status run_block(const sxi_h5_slab *slab, sxi_h5_worker *worker, int i
     return SX_OK;
 }
 
-/* Blocks side by side in scratch, placed at once. */
-static sx_status run_joint(const sxi_h5_slab *slab, sxi_h5_worker *worker, const part *p) {
-    const sxi_h5_storage *storage = slab->walk->storage;
-    const size_t bytes = (size_t)storage->block_bytes;
-    SXI_TRY(have(&worker->scratch, &worker->scratch_bytes, (size_t)slab->blocks * bytes));
-    for (int i = 0; i < slab->blocks; i++) {
-        unsigned char *to = worker->scratch + (size_t)i * bytes;
-        const unsigned char *values = to;
-        if (slab->block[i].address == HADDR_UNDEF) {
-            fill_run(storage, to, storage->block_bytes);
-        } else {
-            SXI_TRY(decode(slab, worker, &slab->block[i], to, &values));
-        }
-        if (values != to) {
-            memcpy(to, values, bytes);
-        }
-    }
-    place_block(slab, worker, p, 0, worker->scratch);
-    return SX_OK;
-}
-
 /* Unfiltered blocks that are not joint: one after the other. */
 static sx_status run_raw_blocks(const sxi_h5_slab *slab, sxi_h5_worker *worker) {
     for (int i = 0; i < slab->blocks; i++) {
@@ -350,6 +333,12 @@ static sx_status run_raw_blocks(const sxi_h5_slab *slab, sxi_h5_worker *worker) 
 
 sx_status sxi_h5_slab_run(const sxi_h5_slab *slab, sxi_h5_worker *worker) {
     const sxi_h5_walk *walk = slab->walk;
+    if (slab->turn) {
+        const double begun = now();
+        const sx_status status = sxi_h5_turn_run(slab, worker);
+        worker->did.place_s += now() - begun;
+        return status;
+    }
     const bool joint = walk->joint && slab->blocks > 1;
     const part p = part_of(walk, slab->start, slab->count);
     if (!walk->disk) {
@@ -357,9 +346,6 @@ sx_status sxi_h5_slab_run(const sxi_h5_slab *slab, sxi_h5_worker *worker) {
     }
     if (walk->storage->codec.steps == 0) {
         return joint ? run_raw(slab, worker, &p) : run_raw_blocks(slab, worker);
-    }
-    if (joint) {
-        return run_joint(slab, worker, &p);
     }
     for (int i = 0; i < slab->blocks; i++) {
         SXI_TRY(run_block(slab, worker, i));

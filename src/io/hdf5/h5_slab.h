@@ -8,8 +8,7 @@
 #include "io/hdf5/h5_job.h"
 
 enum {
-    SXI_H5_SLAB_BYTES = 1 << 20,        /* scratch of a slab of bytes without filters */
-    SXI_H5_JOINT_BYTES = 3 * (1 << 19), /* of decoded blocks that are placed together */
+    SXI_H5_SLAB_BYTES = 1 << 20, /* scratch of a slab of bytes without filters */
     SXI_H5_SLAB_BLOCKS = 128
 };
 
@@ -33,6 +32,10 @@ typedef struct sxi_h5_walk {
     int64_t at[SX_MAX_RANK];    /* next slab, counted from low; at[0] < 0: cell used up */
     int blocks;
     sxi_h5_block block[SXI_H5_SLAB_BLOCKS];
+    bool cells_done;
+    int fold_axis;  /* the axis that is contiguous in a target filled in two turns (h5_turn.c) */
+    int64_t fold;   /* elements of the last axis that are turned at a time; 0: one turn does */
+    int64_t turned; /* folds handed out for the second turn */
 } sxi_h5_walk;
 
 /* What one thread does at a time. */
@@ -43,6 +46,7 @@ typedef struct sxi_h5_slab {
     int64_t origin[SX_MAX_RANK]; /* where the first block begins */
     int blocks;
     sxi_h5_block block[SXI_H5_SLAB_BLOCKS];
+    bool turn; /* the second turn of one fold, which is the box */
 } sxi_h5_slab;
 
 /* --- cutting, under the lock (h5_walk.c) --- */
@@ -52,8 +56,19 @@ typedef struct sxi_h5_slab {
 void sxi_h5_walk_begin(sxi_h5_walk *walk, const sxi_h5_job *job, sxi_h5_disk *disk,
                        sx_hdf5_missing missing);
 
-/* sxi_h5_walk_next - the next slab; *found is false after the last. */
-sx_status sxi_h5_walk_next(sxi_h5_walk *walk, sxi_h5_slab *slab, bool *found);
+typedef enum sxi_h5_next {
+    SXI_H5_NEXT_SLAB,
+    SXI_H5_NEXT_LATER, /* not before the slabs that are out have come back */
+    SXI_H5_NEXT_NONE
+} sxi_h5_next;
+
+/* sxi_h5_walk_next - the next slab, if there is one. */
+sx_status sxi_h5_walk_next(sxi_h5_walk *walk, sxi_h5_slab *slab, sxi_h5_next *next);
+
+/* sxi_h5_target_axis, sxi_h5_last_axis - the axis of a job whose elements lie next to each other in
+ * the target, and in the file. */
+int sxi_h5_target_axis(const sxi_h5_job *job, int rank);
+int sxi_h5_last_axis(const sxi_h5_job *job, int rank);
 
 /* sxi_h5_slab_blocks - looks the blocks of a slab up again. */
 sx_status sxi_h5_slab_blocks(sxi_h5_slab *slab);
@@ -74,9 +89,28 @@ typedef struct sxi_h5_worker {
 sx_status sxi_h5_slab_run(const sxi_h5_slab *slab, sxi_h5_worker *worker);
 void sxi_h5_worker_free(sxi_h5_worker *worker);
 
+/* --- transposed targets in two turns (h5_turn.c) --- */
+
+/* sxi_h5_fold - chooses fold and fold_axis of a walk. sxi_h5_folds - how many there are. */
+void sxi_h5_fold(sxi_h5_walk *walk);
+int64_t sxi_h5_folds(const sxi_h5_walk *walk);
+
+/* sxi_h5_turn_place - the first turn: values of a box of the dataset, into their folds. */
+void sxi_h5_turn_place(const sxi_h5_walk *walk, const int64_t *start, const int64_t *count,
+                       const unsigned char *source, const int64_t *source_stride);
+
+/* sxi_h5_fold_box - box of fold number i within the dataset. */
+void sxi_h5_fold_box(const sxi_h5_walk *walk, int64_t i, int64_t *start, int64_t *count);
+
+/* sxi_h5_turn_run - the second turn of the fold that is the box of a slab. */
+sx_status sxi_h5_turn_run(const sxi_h5_slab *slab, sxi_h5_worker *worker);
+
 /* sxi_h5_library_read - a box of a job through H5Dread, to target; takes the lock (h5_read.c). */
 sx_status sxi_h5_library_read(const sxi_h5_job *job, const int64_t *start, const int64_t *count,
                               unsigned char *target, sx_hdf5_statistics *did);
+
+/* sxi_h5_have - a buffer of at least that many bytes; what it held is lost. */
+sx_status sxi_h5_have(unsigned char **buffer, size_t *bytes, size_t needed);
 
 /* sxi_h5_span - from which axis on a box of a block is read in one run, gaps included: those axes lie
  * in memory as in the block, the outer ones without gaps.

@@ -72,8 +72,7 @@ static void cut_cell(sxi_h5_walk *walk) {
     }
 }
 
-/* The axis that is contiguous in the target. */
-static int target_axis(const sxi_h5_job *job, int rank) {
+int sxi_h5_target_axis(const sxi_h5_job *job, int rank) {
     int found = rank - 1;
     int64_t least = INT64_MAX;
     for (int d = rank - 1; d >= 0; d--) {
@@ -86,7 +85,7 @@ static int target_axis(const sxi_h5_job *job, int rank) {
     return found;
 }
 
-static int last_axis(const sxi_h5_job *job, int rank) {
+int sxi_h5_last_axis(const sxi_h5_job *job, int rank) {
     int d = rank - 1;
     while (d > 0 && job->count[d] == 1) {
         d--;
@@ -94,50 +93,32 @@ static int last_axis(const sxi_h5_job *job, int rank) {
     return d;
 }
 
-/* Whether blocks that follow each other along axis are one dense array in memory, too. */
-static bool stacks(const sxi_h5_storage *storage, int axis) {
-    for (int d = 0; d < axis; d++) {
-        if (storage->block[d] > 1) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Blocks of a joint cell: those of one cache line of the target; as many as memory allows. */
+/* Blocks of a joint cell: those of one cache line of the target. */
 static int64_t joint_blocks(const sxi_h5_walk *walk) {
-    const sxi_h5_storage *storage = walk->storage;
     const int64_t line = LINE_BYTES / walk->job.target.type.bytes;
-    int64_t blocks = (line + storage->block[walk->group] - 1) / storage->block[walk->group];
-    if (storage->codec.steps > 0) {
-        const int64_t fit = stacks(storage, walk->group) && storage->block_bytes > 0
-                                ? SXI_H5_JOINT_BYTES / storage->block_bytes
-                                : 1;
-        blocks = blocks < fit ? blocks : fit;
-    }
-    return blocks;
+    const int64_t block = walk->storage->block[walk->group];
+    return (line + block - 1) / block;
 }
 
 static void choose_group(sxi_h5_walk *walk) {
     const sxi_h5_storage *storage = walk->storage;
     const int rank = storage->rank;
-    const int fast = target_axis(&walk->job, rank);
-    walk->joint = fast != last_axis(&walk->job, rank);
+    const int fast = sxi_h5_target_axis(&walk->job, rank);
+    walk->joint = storage->codec.steps == 0 && fast != sxi_h5_last_axis(&walk->job, rank);
     walk->group = walk->joint ? fast : rank - 1;
     const int64_t small = storage->block_bytes > 0 ? SXI_H5_SLAB_BYTES / storage->block_bytes : 1;
-    int64_t blocks = walk->joint ? joint_blocks(walk) : small;
-    blocks = blocks < 1 ? 1 : blocks;
-    blocks = blocks > SXI_H5_SLAB_BLOCKS ? SXI_H5_SLAB_BLOCKS : blocks;
-    walk->group_size = blocks;
-    walk->joint = walk->joint && blocks * storage->block[walk->group] > 1 &&
-                  (storage->codec.steps == 0 || blocks > 1);
+    const int64_t blocks = walk->joint ? joint_blocks(walk) : small;
+    walk->group_size = blocks < 1 ? 1 : blocks > SXI_H5_SLAB_BLOCKS ? SXI_H5_SLAB_BLOCKS : blocks;
 }
 
 void sxi_h5_walk_begin(sxi_h5_walk *walk, const sxi_h5_job *job, sxi_h5_disk *disk,
                        sx_hdf5_missing missing) {
     *walk = (sxi_h5_walk){
         .job = *job, .storage = &job->entry->storage, .disk = disk, .missing = missing};
-    choose_group(walk);
+    if (disk) {
+        choose_group(walk);
+        sxi_h5_fold(walk);
+    }
 }
 
 /* Blocks that the box meets along an axis. */
@@ -295,20 +276,36 @@ static bool next_band(sxi_h5_walk *walk, sxi_h5_slab *slab) {
     return true;
 }
 
-sx_status sxi_h5_walk_next(sxi_h5_walk *walk, sxi_h5_slab *slab, bool *found) {
+/* A fold to turn, once all values are there. */
+static sxi_h5_next next_fold(sxi_h5_walk *walk, sxi_h5_slab *slab) {
+    if (walk->turned == sxi_h5_folds(walk)) {
+        return SXI_H5_NEXT_NONE;
+    }
+    if (walk->turned == 0 && walk->users > 0) {
+        return SXI_H5_NEXT_LATER;
+    }
+    sxi_h5_fold_box(walk, walk->turned++, slab->start, slab->count);
+    slab->turn = true;
+    slab->blocks = 0;
+    return SXI_H5_NEXT_SLAB;
+}
+
+sx_status sxi_h5_walk_next(sxi_h5_walk *walk, sxi_h5_slab *slab, sxi_h5_next *next) {
+    slab->turn = false;
+    *next = SXI_H5_NEXT_SLAB;
     if (!walk->disk) {
-        *found = next_band(walk, slab);
+        *next = next_band(walk, slab) ? SXI_H5_NEXT_SLAB : SXI_H5_NEXT_NONE;
         return SX_OK;
     }
     if (!walk->begun || walk->at[0] < 0) {
-        *found = next_cell(walk);
-        if (!*found) {
+        if (walk->cells_done || !next_cell(walk)) {
+            walk->cells_done = true;
+            *next = walk->fold > 0 ? next_fold(walk, slab) : SXI_H5_NEXT_NONE;
             return SX_OK;
         }
         SXI_TRY(enter_cell(walk));
     }
     take_slab(walk, slab);
-    *found = true;
     return SX_OK;
 }
 
