@@ -2,12 +2,14 @@
 #include "io/hdf5/h5_external.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* Where HDF5 looks: the prefix, whose ${ORIGIN} stands for the folder of the file, then the name;
  * an absolute name as it is. Without a prefix names start from the current folder. */
@@ -29,10 +31,12 @@ static char *path_of(const sx_hdf5 *file, const char *name) {
     return path;
 }
 
-static sx_status check(const sx_hdf5 *file, const sxi_h5_entry *entry,
-                       const sxi_h5_segment *segment) {
+static sx_status open_segment(const sx_hdf5 *file, const sxi_h5_entry *entry,
+                              sxi_h5_segment *segment) {
     struct stat about;
-    if (stat(segment->path, &about) != 0) {
+    /* O_NONBLOCK: a pipe would not be opened before somebody writes to it */
+    segment->fd = open(segment->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (segment->fd < 0 || fstat(segment->fd, &about) != 0) {
         return SXI_FAIL(SX_ERR_MISSING,
                         "%s:%s keeps its numbers in the file %s, which cannot be opened: %s "
                         "(HDF5_EXTFILE_PREFIX names its folder)",
@@ -62,7 +66,7 @@ static sx_status read_segment(const sx_hdf5 *file, const sxi_h5_entry *entry, hi
     segment->path = path_of(file, name);
     segment->offset = (int64_t)offset;
     segment->bytes = size < (hsize_t)rest ? (int64_t)size : rest; /* H5F_UNLIMITED is large */
-    return segment->path ? check(file, entry, segment)
+    return segment->path ? open_segment(file, entry, segment)
                          : SXI_FAIL(SX_ERR_MEMORY, "%s:%s: no memory for the list of its raw files",
                                     file->path, entry->name);
 }
@@ -90,7 +94,7 @@ sx_status sxi_h5_external_get(const sx_hdf5 *file, const sxi_h5_entry *entry,
         goto out;
     }
     for (int i = 0; i < count && rest > 0; i++) {
-        segments->count++;
+        segments->segment[segments->count++].fd = -1;
         SXI_GO(read_segment(file, entry, created, i, rest, &segments->segment[i]));
         rest -= segments->segment[i].bytes;
     }
@@ -109,6 +113,9 @@ out:
 
 void sxi_h5_external_free(sxi_h5_segments *segments) {
     for (int i = 0; i < segments->count; i++) {
+        if (segments->segment[i].fd >= 0) {
+            close(segments->segment[i].fd);
+        }
         free(segments->segment[i].path);
     }
     free(segments->segment);

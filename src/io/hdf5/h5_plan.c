@@ -118,7 +118,7 @@ out:
 /* Frees a walk once nobody needs it. */
 static void walk_release(sxi_h5_walk *walk) {
     if (walk->exhausted && walk->users == 0) {
-        sxi_h5_job_close(&walk->job);
+        sxi_h5_walk_end(walk);
         free(walk);
     }
 }
@@ -161,11 +161,13 @@ static bool is_direct(const sxi_h5_plan *plan, const sxi_h5_job *job) {
 
 static sx_status push_walk(sxi_h5_plan *plan, sxi_h5_job *job, bool direct) {
     sxi_h5_walk *walk = malloc(sizeof *walk);
-    if (!walk) {
+    sx_status status = walk ? sxi_h5_walk_begin(walk, job, direct, plan->missing)
+                            : SXI_FAIL(SX_ERR_MEMORY, "no memory to plan a read");
+    if (status != SX_OK) {
+        free(walk);
         sxi_h5_job_close(job);
-        return SXI_FAIL(SX_ERR_MEMORY, "no memory to plan a read");
+        return status;
     }
-    sxi_h5_walk_begin(walk, job, direct ? job->entry->disk : NULL, plan->missing);
     plan->level[plan->depth++] = (level){.walk = walk};
     return SX_OK;
 }

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     THREAD_BYTES = 1 << 20, /* less than this for each is not worth another thread */
@@ -28,12 +27,6 @@ struct sx_hdf5_request {
     int threads;
     pthread_t thread[];
 };
-
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 /* Keeps the first failure; no more work is taken. Under the mutex. */
 static void fail(sx_hdf5_request *request, sx_status status) {
@@ -81,9 +74,9 @@ static void wait_for_slab(sx_hdf5_request *request, int64_t returned) {
 static sx_status take(sx_hdf5_request *request, sxi_h5_worker *worker, sxi_h5_slab *slab,
                       sxi_h5_next *next) {
     sxi_h5_enter();
-    const double begun = now();
+    const double begun = sxi_h5_now();
     const sx_status status = sxi_h5_plan_next(request->plan, slab, next);
-    worker->did.plan_s += now() - begun;
+    worker->did.plan_s += sxi_h5_now() - begun;
     sxi_h5_leave();
     return status;
 }
@@ -167,7 +160,7 @@ static sx_status begin(int n, const sx_hdf5_box *boxes, const sx_hdf5_options *o
                        int least, sx_hdf5_request **request) {
     *request = NULL;
     sxi_h5_plan *plan = NULL;
-    const double begun = now();
+    const double begun = sxi_h5_now();
     sxi_h5_enter();
     sx_status status = sxi_h5_plan_create(n, boxes, options, &plan);
     sxi_h5_leave();
@@ -187,7 +180,7 @@ static sx_status begin(int n, const sx_hdf5_box *boxes, const sx_hdf5_options *o
     made->plan = plan;
     made->options = *options;
     made->begun = begun;
-    made->did.plan_s = now() - begun;
+    made->did.plan_s = sxi_h5_now() - begun;
     pthread_mutex_init(&made->mutex, NULL);
     pthread_cond_init(&made->changed, NULL);
     while (made->threads < threads &&
@@ -240,7 +233,7 @@ sx_status sx_hdf5_wait(sx_hdf5_request **request, sx_hdf5_statistics *statistics
     sxi_h5_enter();
     sxi_h5_plan_destroy(&waited->plan);
     sxi_h5_leave();
-    waited->did.seconds = now() - waited->begun;
+    waited->did.seconds = sxi_h5_now() - waited->begun;
     if (statistics) {
         *statistics = waited->did;
     }

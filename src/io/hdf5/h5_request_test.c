@@ -252,6 +252,41 @@ START_TEST(types_are_converted) {
 }
 END_TEST
 
+/* The bytes of one dataset in three raw files, cut inside an element. */
+START_TEST(raw_files_are_read_as_one) {
+    sx_folder_empty();
+    const char *path = sx_folder("kind.h5");
+    hid_t file = make_file(path, false, 0);
+    const hsize_t shape[] = {60, 50};
+    hid_t creation = H5Pcreate(H5P_DATASET_CREATE);
+    hid_t space = H5Screate_simple(2, shape, NULL);
+    char raw[3][4096];
+    static const hsize_t bytes[] = {1001, 2, H5F_UNLIMITED};
+    for (int i = 0; i < 3; i++) {
+        snprintf(raw[i], sizeof raw[i], "%s", sx_folder(i == 0 ? "a" : i == 1 ? "b" : "c"));
+        H5Pset_external(creation, raw[i], 10 * i, bytes[i]);
+    }
+    unsigned char values[60 * 50 * 4];
+    draw_bytes(values, sizeof values);
+    hid_t set = H5Dcreate2(file, "x", H5T_STD_I32BE, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+    ck_assert_int_ge(H5Dwrite(set, H5T_STD_I32BE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), 0);
+    H5Dclose(set);
+    H5Sclose(space);
+    H5Pclose(creation);
+    H5Fclose(file);
+    sx_hdf5 *opened = NULL;
+    sx_hdf5_dataset about;
+    ck_ok(sx_hdf5_open(path, &opened));
+    ck_ok(sx_hdf5_describe(opened, "x", &about));
+    ck_assert_int_eq(about.layout, SX_HDF5_EXTERNAL);
+    ck_assert_int_eq(about.path, SX_HDF5_DIRECT);
+    for (int i = 0; i < ROUNDS; i++) {
+        compare(opened, "x", i % 2 ? SX_F64 : SX_I32, i == 0);
+    }
+    sx_hdf5_close(&opened);
+}
+END_TEST
+
 /* Frames of a size at which slabs are cut inside a block, and groups of blocks are joined. */
 START_TEST(large_blocks_are_cut) {
     sx_folder_empty();
@@ -425,6 +460,6 @@ END_TEST
 
 SX_TEST_MAIN("h5_request", compressed_frames_become_traces,
              every_index_gives_the_addresses_of_its_chunks, what_was_not_written_is_the_fill_value,
-             filters_are_undone, types_are_converted, large_blocks_are_cut,
-             missing_values_are_an_error_unless_they_are_asked_for,
+             filters_are_undone, types_are_converted, raw_files_are_read_as_one,
+             large_blocks_are_cut, missing_values_are_an_error_unless_they_are_asked_for,
              every_slab_is_told_once_and_several_files_are_read_at_once)

@@ -3,58 +3,13 @@
  * the HDF5 library but the slabs that are left to it. */
 #include "io/hdf5/h5_slab.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 enum {
-    DIRECT_BYTES = 8192,  /* shorter runs are gathered in scratch first */
-    CALL_BYTES = 1 << 30, /* pread gives at most 0x7ffff000 bytes */
+    DIRECT_BYTES = 8192, /* shorter runs are gathered in scratch first */
     ALIGNMENT = 64
 };
-
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-static sx_status too_short(const sxi_h5_walk *walk, uint64_t address, uint64_t bytes) {
-    struct stat about = {.st_size = 0};
-    fstat(walk->disk->fd, &about);
-    return SXI_FAIL(SX_ERR_IO,
-                    "%s:%s: %llu bytes at %llu are needed, the file ends at %lld: it was cut while "
-                    "it was read, or is damaged; copy it again",
-                    walk->job.file->path, walk->job.entry->name, (unsigned long long)bytes,
-                    (unsigned long long)address, (long long)about.st_size);
-}
-
-/* Reads bytes of the file, timed. */
-static sx_status fetch(const sxi_h5_walk *walk, sxi_h5_worker *worker, uint64_t address,
-                       uint64_t bytes, unsigned char *to) {
-    const double begun = now();
-    worker->did.pieces++;
-    worker->did.bytes_stored += (int64_t)bytes;
-    for (uint64_t done = 0; done < bytes;) {
-        const uint64_t left = bytes - done;
-        const ssize_t got = pread(walk->disk->fd, to + done, left < CALL_BYTES ? left : CALL_BYTES,
-                                  (off_t)(address + done));
-        if (got == 0) {
-            return too_short(walk, address, bytes);
-        }
-        if (got < 0 && errno != EINTR) {
-            return SXI_FAIL(SX_ERR_IO, "%s:%s cannot be read at %llu: %s", walk->job.file->path,
-                            walk->job.entry->name, (unsigned long long)(address + done),
-                            strerror(errno));
-        }
-        done += got > 0 ? (uint64_t)got : 0;
-    }
-    worker->did.io_s += now() - begun;
-    return SX_OK;
-}
 
 sx_status sxi_h5_have(unsigned char **buffer, size_t *bytes, size_t needed) {
     if (*bytes >= needed) {
@@ -98,7 +53,7 @@ static part part_of(const sxi_h5_walk *walk, const int64_t *start, const int64_t
 
 static void place(const sxi_h5_walk *walk, sxi_h5_worker *worker, const part *p,
                   const unsigned char *source, const int64_t *source_stride) {
-    const double begun = now();
+    const double begun = sxi_h5_now();
     sxi_place_box box = {.rank = walk->storage->rank};
     int64_t bytes = walk->job.target.type.bytes;
     for (int d = 0; d < box.rank; d++) {
@@ -113,7 +68,7 @@ static void place(const sxi_h5_walk *walk, sxi_h5_worker *worker, const part *p,
         sxi_place(&box, source, &walk->storage->type, p->target, &walk->job.target.type);
     }
     worker->did.bytes_placed += bytes;
-    worker->did.place_s += now() - begun;
+    worker->did.place_s += sxi_h5_now() - begun;
 }
 
 static void place_fill(const sxi_h5_walk *walk, sxi_h5_worker *worker, const part *p) {
@@ -204,7 +159,7 @@ static sx_status fetch_runs(const sxi_h5_slab *slab, sxi_h5_worker *worker, cons
         if (block->address == HADDR_UNDEF) {
             fill_run(walk->storage, memory, to->bytes);
         } else {
-            SXI_TRY(fetch(walk, worker, address, (uint64_t)to->bytes, memory));
+            SXI_TRY(sxi_h5_fetch(walk, worker, address, (uint64_t)to->bytes, memory));
         }
     } while (step(index, p->count, to->first));
     return SX_OK;
@@ -257,11 +212,11 @@ static sx_status decode(const sxi_h5_slab *slab, sxi_h5_worker *worker, const sx
     if (!worker->state) {
         SXI_TRY(sxi_codec_state_create(&worker->state));
     }
-    SXI_TRY(fetch(walk, worker, block->address, block->bytes, worker->buffer[0]));
-    const double begun = now();
+    SXI_TRY(sxi_h5_fetch(walk, worker, block->address, block->bytes, worker->buffer[0]));
+    const double begun = sxi_h5_now();
     const sx_status status = sxi_codec_decode(codec, block->skip, (size_t)block->bytes,
                                               worker->buffer, target, worker->state, values);
-    worker->did.decode_s += now() - begun;
+    worker->did.decode_s += sxi_h5_now() - begun;
     return status == SX_OK ? SX_OK
                            : sxi_fail_context(status, "%s:%s, chunk at %lld of its first axis",
                                               walk->job.file->path, walk->job.entry->name,
@@ -334,9 +289,9 @@ static sx_status run_raw_blocks(const sxi_h5_slab *slab, sxi_h5_worker *worker) 
 sx_status sxi_h5_slab_run(const sxi_h5_slab *slab, sxi_h5_worker *worker) {
     const sxi_h5_walk *walk = slab->walk;
     if (slab->turn) {
-        const double begun = now();
+        const double begun = sxi_h5_now();
         const sx_status status = sxi_h5_turn_run(slab, worker);
-        worker->did.place_s += now() - begun;
+        worker->did.place_s += sxi_h5_now() - begun;
         return status;
     }
     const bool joint = walk->joint && slab->blocks > 1;

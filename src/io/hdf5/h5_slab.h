@@ -5,6 +5,7 @@
 #define SXI_H5_SLAB_H
 
 #include "io/hdf5/h5_driver.h"
+#include "io/hdf5/h5_external.h"
 #include "io/hdf5/h5_job.h"
 
 enum {
@@ -17,6 +18,7 @@ typedef struct sxi_h5_walk {
     sxi_h5_job job;
     const sxi_h5_storage *storage; /* of the entry */
     sxi_h5_disk *disk;             /* NULL: through the HDF5 library */
+    sxi_h5_segments external;      /* raw files that hold the bytes instead of disk */
     sx_hdf5_missing missing;
     int users;      /* slabs that are not finished */
     bool exhausted; /* no further slab comes */
@@ -52,9 +54,10 @@ typedef struct sxi_h5_slab {
 /* --- cutting, under the lock (h5_walk.c) --- */
 
 /* sxi_h5_walk_begin - begins to cut a job, which becomes the walk's; by way of the HDF5 library if
- * disk is NULL. */
-void sxi_h5_walk_begin(sxi_h5_walk *walk, const sxi_h5_job *job, sxi_h5_disk *disk,
-                       sx_hdf5_missing missing);
+ * it is not direct. On failure (raw files that are not there) the job is the caller's still. */
+sx_status sxi_h5_walk_begin(sxi_h5_walk *walk, const sxi_h5_job *job, bool direct,
+                            sx_hdf5_missing missing);
+void sxi_h5_walk_end(sxi_h5_walk *walk);
 
 typedef enum sxi_h5_next {
     SXI_H5_NEXT_SLAB,
@@ -108,6 +111,14 @@ sx_status sxi_h5_turn_run(const sxi_h5_slab *slab, sxi_h5_worker *worker);
 /* sxi_h5_library_read - a box of a job through H5Dread, to target; takes the lock (h5_read.c). */
 sx_status sxi_h5_library_read(const sxi_h5_job *job, const int64_t *start, const int64_t *count,
                               unsigned char *target, sx_hdf5_statistics *did);
+
+/* sxi_h5_now - seconds, to time with. */
+double sxi_h5_now(void);
+
+/* sxi_h5_fetch - reads stored bytes of the dataset of a walk (h5_fetch.c). SX_ERR_IO where they end
+ * before. */
+sx_status sxi_h5_fetch(const sxi_h5_walk *walk, sxi_h5_worker *worker, uint64_t address,
+                       uint64_t bytes, unsigned char *to);
 
 /* sxi_h5_have - a buffer of at least that many bytes; what it held is lost. */
 sx_status sxi_h5_have(unsigned char **buffer, size_t *bytes, size_t needed);

@@ -121,7 +121,7 @@ static const char *block_extents(hid_t dataset, hid_t created, const sx_hdf5_dat
         H5Pget_chunk_opts(created, &options);
         storage->edges_raw = options & H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS;
     } else {
-        storage->address = H5Dget_offset(dataset);
+        storage->address = about->layout == SX_HDF5_EXTERNAL ? 0 : H5Dget_offset(dataset);
     }
     return NULL;
 }
@@ -148,9 +148,6 @@ static const char *reason_of(hid_t dataset, hid_t created, hid_t type, sx_hdf5_d
     }
     if (!reason && about->layout == SX_HDF5_COMPACT) {
         reason = "a compact layout: the values lie in the header, which HDF5 has read already";
-    }
-    if (!reason && about->layout == SX_HDF5_EXTERNAL) {
-        reason = "external storage";
     }
     return reason;
 }

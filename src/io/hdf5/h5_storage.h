@@ -23,8 +23,10 @@ typedef struct sxi_h5_storage {
     int64_t block_bytes;
     sxi_place_type type;
     sxi_codec codec;
-    bool edges_raw;      /* blocks that stick out are stored without filters */
-    uint64_t address;    /* of contiguous data; HADDR_UNDEF: never written */
+    bool edges_raw; /* blocks that stick out are stored without filters */
+    uint64_t
+        address; /* of contiguous data; HADDR_UNDEF: never written; 0 of external data, counted from
+                            the first raw file on */
     unsigned char *fill; /* one element as stored; zeros where none is defined */
     bool fill_is_nan;
 } sxi_h5_storage;

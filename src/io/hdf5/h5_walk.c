@@ -111,14 +111,24 @@ static void choose_group(sxi_h5_walk *walk) {
     walk->group_size = blocks < 1 ? 1 : blocks > SXI_H5_SLAB_BLOCKS ? SXI_H5_SLAB_BLOCKS : blocks;
 }
 
-void sxi_h5_walk_begin(sxi_h5_walk *walk, const sxi_h5_job *job, sxi_h5_disk *disk,
-                       sx_hdf5_missing missing) {
-    *walk = (sxi_h5_walk){
-        .job = *job, .storage = &job->entry->storage, .disk = disk, .missing = missing};
-    if (disk) {
-        choose_group(walk);
-        sxi_h5_fold(walk);
+sx_status sxi_h5_walk_begin(sxi_h5_walk *walk, const sxi_h5_job *job, bool direct,
+                            sx_hdf5_missing missing) {
+    *walk = (sxi_h5_walk){.job = *job, .storage = &job->entry->storage, .missing = missing};
+    if (!direct) {
+        return SX_OK;
     }
+    if (job->entry->about.layout == SX_HDF5_EXTERNAL) {
+        SXI_TRY(sxi_h5_external_get(job->file, job->entry, &walk->external));
+    }
+    walk->disk = job->entry->disk;
+    choose_group(walk);
+    sxi_h5_fold(walk);
+    return SX_OK;
+}
+
+void sxi_h5_walk_end(sxi_h5_walk *walk) {
+    sxi_h5_external_free(&walk->external);
+    sxi_h5_job_close(&walk->job);
 }
 
 /* Blocks that the box meets along an axis. */

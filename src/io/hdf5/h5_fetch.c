@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Bytes from files. */
+#include "io/hdf5/h5_slab.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { CALL_BYTES = 1 << 30 }; /* pread gives at most 0x7ffff000 bytes */
+
+double sxi_h5_now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static sx_status too_short(const sxi_h5_walk *walk, int fd, uint64_t address, uint64_t bytes) {
+    struct stat about = {.st_size = 0};
+    fstat(fd, &about);
+    return SXI_FAIL(SX_ERR_IO,
+                    "%s:%s: %llu bytes at %llu are needed, the file ends at %lld: it was cut while "
+                    "it was read, or is damaged; copy it again",
+                    walk->job.file->path, walk->job.entry->name, (unsigned long long)bytes,
+                    (unsigned long long)address, (long long)about.st_size);
+}
+
+static sx_status read_at(const sxi_h5_walk *walk, int fd, uint64_t address, uint64_t bytes,
+                         unsigned char *to) {
+    for (uint64_t done = 0; done < bytes;) {
+        const uint64_t left = bytes - done;
+        const ssize_t got =
+            pread(fd, to + done, left < CALL_BYTES ? left : CALL_BYTES, (off_t)(address + done));
+        if (got == 0) {
+            return too_short(walk, fd, address, bytes);
+        }
+        if (got < 0 && errno != EINTR) {
+            return SXI_FAIL(SX_ERR_IO, "%s:%s cannot be read at %llu: %s", walk->job.file->path,
+                            walk->job.entry->name, (unsigned long long)(address + done),
+                            strerror(errno));
+        }
+        done += got > 0 ? (uint64_t)got : 0;
+    }
+    return SX_OK;
+}
+
+/* From raw files, as if they were one. */
+static sx_status read_external(const sxi_h5_walk *walk, uint64_t address, uint64_t bytes,
+                               unsigned char *to) {
+    const sxi_h5_segment *segment = walk->external.segment;
+    for (int i = 0; i < walk->external.count && bytes > 0; i++, segment++) {
+        const uint64_t size = (uint64_t)segment->bytes;
+        if (address >= size) {
+            address -= size;
+            continue;
+        }
+        const uint64_t part = bytes < size - address ? bytes : size - address;
+        SXI_TRY(read_at(walk, segment->fd, (uint64_t)segment->offset + address, part, to));
+        to += part;
+        bytes -= part;
+        address = 0;
+    }
+    return SX_OK;
+}
+
+sx_status sxi_h5_fetch(const sxi_h5_walk *walk, sxi_h5_worker *worker, uint64_t address,
+                       uint64_t bytes, unsigned char *to) {
+    const double begun = sxi_h5_now();
+    worker->did.pieces++;
+    worker->did.bytes_stored += (int64_t)bytes;
+    const sx_status status = walk->external.count > 0
+                                 ? read_external(walk, address, bytes, to)
+                                 : read_at(walk, walk->disk->fd, address, bytes, to);
+    worker->did.io_s += sxi_h5_now() - begun;
+    return status;
+}
