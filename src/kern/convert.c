@@ -25,7 +25,7 @@ static inline float narrow(double value) {
     memcpy(&bits, &value, sizeof bits);
     const int64_t magnitude = (int64_t)(bits & INT64_MAX);
     const uint64_t signed_infinite = (bits & UINT64_C(1) << 63) | (uint64_t)infinite;
-    bits = (magnitude > most) & (magnitude <= infinite) ? signed_infinite : bits;
+    bits = ((magnitude > most) & (magnitude <= infinite)) ? signed_infinite : bits;
     memcpy(&value, &bits, sizeof bits);
     return (float)value;
 }
