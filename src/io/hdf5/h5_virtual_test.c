@@ -510,6 +510,68 @@ START_TEST(sources_of_another_type) {
 }
 END_TEST
 
+/* Any regular selection of length elements of an axis. */
+static void any_axis(side *side_of, int d, int64_t length, hsize_t start) {
+    static const int64_t divisors[] = {1, 2, 3, 4, 6, 12};
+    int64_t block = length + 1;
+    while (length % block != 0) {
+        block = divisors[pick(6)];
+    }
+    side_of->block[d] = (hsize_t)block;
+    side_of->count[d] = (hsize_t)(length / block);
+    side_of->stride[d] = (hsize_t)(block + pick(4));
+    side_of->start[d] = start + (hsize_t)pick(3);
+}
+
+static hsize_t end_of(const side *one, int d) {
+    return one->start[d] + (one->count[d] - 1) * one->stride[d] + one->block[d];
+}
+
+/* Bands of a dataset of two axes or three, each with a source whose axes are selected in another
+ * way, and one axis of one element more. */
+START_TEST(any_selections) {
+    static const int64_t lengths[] = {1, 2, 3, 4, 6, 12};
+    enum { BANDS = 4, TIMES = 12 };
+    for (int time = 0; time < TIMES; time++) {
+        sx_folder_empty();
+        const int rank = 2 + (int)pick(2);
+        side whole = {.rank = rank}, target[BANDS], source[BANDS];
+        hid_t made = make("s.h5");
+        for (int i = 0; i < BANDS; i++) {
+            const int extra = (int)pick(rank + 1);
+            char name[16];
+            target[i] = (side){.rank = rank};
+            source[i] = (side){.rank = rank + 1};
+            for (int d = 0; d < rank; d++) {
+                const int64_t length = lengths[pick(6)];
+                any_axis(&target[i], d, length, d == 0 ? whole.extent[0] : 0);
+                any_axis(&source[i], d + (d >= extra), length, 0);
+                const hsize_t end = end_of(&target[i], d);
+                whole.extent[d] = end > whole.extent[d] ? end : whole.extent[d];
+            }
+            any_axis(&source[i], extra, 1, 0);
+            for (int d = 0; d <= rank; d++) {
+                source[i].extent[d] = end_of(&source[i], d) + (hsize_t)pick(2);
+            }
+            snprintf(name, sizeof name, "x%d", i);
+            put(made, name, H5T_STD_I32BE, rank + 1, source[i].extent, i);
+        }
+        H5Fclose(made);
+        hid_t created = mappings();
+        for (int i = 0; i < BANDS; i++) {
+            char name[16];
+            snprintf(name, sizeof name, "x%d", i);
+            memcpy(target[i].extent, whole.extent, sizeof whole.extent);
+            map(created, &target[i], "s.h5", name, &source[i]);
+        }
+        made = make("v.h5");
+        put_virtual(made, H5T_STD_I32LE, &whole, created);
+        H5Fclose(made);
+        compare("v.h5", NULL);
+    }
+}
+END_TEST
+
 /* Those are left to H5Dread, which goes by the order of elements and of mappings. */
 START_TEST(what_is_left_to_the_library) {
     sx_folder_empty();
@@ -710,5 +772,5 @@ END_TEST
 SX_TEST_MAIN("h5_virtual", interleaved_sources, strides_and_blocks_on_both_sides,
              what_no_mapping_reaches, nested_three_deep, the_file_itself_and_a_ring,
              numbered_sources, sources_without_end, sources_of_another_rank,
-             sources_of_another_type, what_is_left_to_the_library, what_is_not_there,
-             where_sources_are_looked_for, many_sources, a_box_of_nothing)
+             sources_of_another_type, any_selections, what_is_left_to_the_library,
+             what_is_not_there, where_sources_are_looked_for, many_sources, a_box_of_nothing)
