@@ -71,8 +71,8 @@ static void describe_type(hid_t type, sx_hdf5_dataset *about) {
     }
 }
 
-/* Extent of a dataset; a null dataspace has none. */
-static sx_status describe_space(const char *path, const char *name, hid_t dataset,
+/* A null dataspace has no extent. */
+sx_status sxi_h5_describe_space(const char *path, const char *name, hid_t dataset,
                                 sx_hdf5_dataset *about) {
     hid_t space = H5Dget_space(dataset);
     const int rank = H5Sget_simple_extent_ndims(space);
@@ -122,7 +122,7 @@ static sx_status describe_entry(const char *path, sxi_h5_entry *entry) {
     describe_type(type, &entry->about);
     entry->bits = H5Tget_class(type) == H5T_BITFIELD;
     H5Tclose(type);
-    SXI_TRY(describe_space(path, entry->name, entry->id, &entry->about));
+    SXI_TRY(sxi_h5_describe_space(path, entry->name, entry->id, &entry->about));
     describe_chunks(entry->id, &entry->about);
     SXI_TRY(sxi_h5_storage_read(entry->id, &entry->about, &entry->storage));
     SXI_TRY(find_disk(path, entry));
@@ -370,10 +370,4 @@ sx_status sxi_h5_members(sx_hdf5 *file, const char *group, sxi_h5_member_fn fn, 
     }
     free(members);
     return status;
-}
-
-bool sx_hdf5_is_live(const sx_hdf5 *file) { return file->live; }
-
-sx_status sx_hdf5_refresh(sx_hdf5 *file, const char *name, sx_hdf5_dataset *dataset) {
-    return sx_hdf5_describe(file, name, dataset);
 }

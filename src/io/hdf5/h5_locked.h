@@ -67,6 +67,10 @@ sx_status sxi_h5_entry_get(sx_hdf5 *file, const char *name, sxi_h5_entry **entry
 /* sxi_h5_entries_drop - closes the least recently used that are not pinned, until `most` are left. */
 void sxi_h5_entries_drop(sx_hdf5 *file, int most);
 
+/* sxi_h5_describe_space - fills rank and shape of about. */
+sx_status sxi_h5_describe_space(const char *path, const char *name, hid_t dataset,
+                                sx_hdf5_dataset *about);
+
 /* sxi_h5_missing - SX_ERR_MISSING and what there is instead of name. */
 sx_status sxi_h5_missing(sx_hdf5 *file, const char *name);
 

@@ -124,18 +124,20 @@ hid_t sxi_h5_access(void) {
     return access;
 }
 
+static bool is_being_written(const char *reason) {
+    return strstr(reason, "already open for write") || strstr(reason, "unable to lock file") ||
+           strstr(reason, "consistency flags");
+}
+
 /* The sentence for a file that has the signature but does not open. */
-static sx_status refused(const char *path, long long bytes) {
-    char reason[SXI_H5_REASON];
-    sxi_h5_reason(reason, sizeof reason);
+static sx_status refused(const char *path, long long bytes, const char *reason) {
     const char *stored = strstr(reason, "stored_eof = ");
     if (strstr(reason, "truncated file") && stored) {
         return SXI_FAIL(SX_ERR_FORMAT,
                         "%s is truncated: %lld bytes on disk, HDF5 expects %lld; copy it again",
                         path, bytes, strtoll(stored + strlen("stored_eof = "), NULL, 10));
     }
-    if (strstr(reason, "already open for write") || strstr(reason, "unable to lock file") ||
-        strstr(reason, "consistency flags")) {
+    if (is_being_written(reason)) {
         return SXI_FAIL(SX_ERR_IO,
                         "%s is being written by another program, or was not closed by one that "
                         "died (h5clear -s repairs that): %s",
@@ -147,13 +149,24 @@ static sx_status refused(const char *path, long long bytes) {
 }
 
 static sx_status open_locked(const char *path, long long bytes, sx_hdf5 *file) {
+    char reason[SXI_H5_REASON] = "";
     hid_t access = sxi_h5_access();
     file->id = access < 0 ? -1 : H5Fopen(path, H5F_ACC_RDONLY, access);
-    sx_status status = file->id < 0 ? refused(path, bytes) : SX_OK;
+    if (file->id < 0) {
+        sxi_h5_reason(reason, sizeof reason);
+        /* A writer that lets others read is followed; only to be asked for where somebody writes, as
+         * HDF5 then takes a file that was cut, too. */
+        file->id = access >= 0 && is_being_written(reason)
+                       ? H5Fopen(path, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, access)
+                       : -1;
+    }
+    unsigned intent = 0; /* also of a file that is open already */
+    file->live =
+        file->id >= 0 && H5Fget_intent(file->id, &intent) >= 0 && (intent & H5F_ACC_SWMR_READ) != 0;
     if (access >= 0) {
         H5Pclose(access);
     }
-    return status;
+    return file->id < 0 ? refused(path, bytes, reason) : SX_OK;
 }
 
 sx_status sxi_h5_file_open(const char *path, sx_hdf5 **file) {

@@ -9,7 +9,8 @@
 
 enum {
     THREAD_BYTES = 1 << 20, /* less than this for each is not worth another thread */
-    THREADS = 1024
+    THREADS = 1024,
+    AGAIN = 3 /* times that a slab of a live file is read again */
 };
 
 struct sx_hdf5_request {
@@ -102,8 +103,22 @@ static void tell(const sx_hdf5_request *request, const sxi_h5_slab *slab) {
     request->options.slab(request->options.slab_data, job->target.box, start, count, step);
 }
 
+/* A chunk that its writer has moved, or is writing at this moment, does not decode. */
+static bool may_be_torn(const sxi_h5_slab *slab, sx_status status) {
+    return slab->walk->job.file->live && (status == SX_ERR_FORMAT || status == SX_ERR_IO);
+}
+
 static sx_status do_slab(sx_hdf5_request *request, sxi_h5_worker *worker, sxi_h5_slab *slab) {
-    const sx_status status = sxi_h5_slab_run(slab, worker);
+    sx_status status = sxi_h5_slab_run(slab, worker);
+    for (int i = 0; i < AGAIN && may_be_torn(slab, status); i++) {
+        status = sxi_h5_slab_again(slab);
+        if (status == SX_OK) {
+            status = sxi_h5_slab_run(slab, worker);
+        }
+    }
+    if (may_be_torn(slab, status)) {
+        sxi_fail_context(status, "tried %d times, as the file is being written", AGAIN + 1);
+    }
     const bool placed = slab->walk->fold == 0 || slab->turn;
     if (status == SX_OK && placed && request->options.slab) {
         tell(request, slab);

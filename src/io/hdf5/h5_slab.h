@@ -76,6 +76,10 @@ int sxi_h5_last_axis(const sxi_h5_job *job, int rank);
 /* sxi_h5_slab_blocks - looks the blocks of a slab up again. */
 sx_status sxi_h5_slab_blocks(sxi_h5_slab *slab);
 
+/* sxi_h5_slab_again - the same of a live file, as its writer left it by now; takes the lock
+ * (h5_live.c). */
+sx_status sxi_h5_slab_again(sxi_h5_slab *slab);
+
 /* --- reading, without the lock (h5_slab.c) --- */
 
 /* What a thread keeps from slab to slab, and what it did. */

@@ -356,6 +356,15 @@ sx_status sxi_h5_mappings_get(sx_hdf5 *file, sxi_h5_entry *entry, sxi_h5_mapping
     return SX_OK;
 }
 
+sx_status sxi_h5_mappings_refresh(sx_hdf5 *file, sxi_h5_entry *entry) {
+    for (size_t i = 0; i < entry->mappings->count; i++) {
+        if (entry->mappings->mapping[i].numbered) {
+            SXI_TRY(count_series(file, entry, &entry->mappings->mapping[i]));
+        }
+    }
+    return SX_OK;
+}
+
 void sxi_h5_mappings_free(sxi_h5_mappings **mappings) {
     if (!*mappings) {
         return;

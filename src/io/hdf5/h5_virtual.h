@@ -33,6 +33,8 @@ typedef struct sxi_h5_mappings {
 /* sxi_h5_mappings_get - of the entry of a virtual dataset, read when first asked for; the entry owns
  * them. */
 sx_status sxi_h5_mappings_get(sx_hdf5 *file, sxi_h5_entry *entry, sxi_h5_mappings **mappings);
+/* sxi_h5_mappings_refresh - counts numbered sources anew, for an extent that has grown. */
+sx_status sxi_h5_mappings_refresh(sx_hdf5 *file, sxi_h5_entry *entry);
 void sxi_h5_mappings_free(sxi_h5_mappings **mappings);
 
 /* sxi_h5_mapping_meets - whether a box of the virtual dataset meets a mapping.
