@@ -139,6 +139,7 @@ sx_status sxi_source_open(const sx_xani_input *input, const sx_context *context,
         return SXI_FAIL(SX_ERR_MEMORY, "no memory to open %s",
                         input->cube ? input->cube : input->signal);
     }
+    opened->context = context;
     const sxi_layout_request request = {input, context};
     sx_status status = open_any(opened, &request);
     if (status != SX_OK) {

@@ -23,6 +23,7 @@ typedef struct sxi_stack {
 } sxi_stack;
 
 struct sxi_source {
+    const sx_context *context; /* of the caller: threads and cancel of reading */
     sxi_source_info info;
     int files;
     sx_hdf5 *file[SXI_SOURCE_FILES];

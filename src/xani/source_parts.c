@@ -35,6 +35,7 @@ sx_status sxi_source_file(sxi_source *source, const char *path, sx_hdf5 **file) 
     SXI_TRY(place_of(source, path, &place));
     if (!source->file[place]) {
         SXI_TRY(sx_hdf5_open(path, &source->file[place]));
+        sxi_h5_context_set(source->file[place], source->context);
     }
     *file = source->file[place];
     return SX_OK;

@@ -45,6 +45,7 @@ struct sx_hdf5 {
     long long bytes; /* of the file when it was opened */
     bool live;       /* another program is writing it, as SWMR */
     uint64_t clock;
+    const sx_context *context; /* of the reads of the library itself */
     sxi_h5_entry *entries;
     /* Files that virtual datasets are made of (h5_sources.c). */
     sx_hdf5 *sources; /* list, of a file that a caller opened */

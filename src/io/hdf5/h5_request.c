@@ -269,10 +269,12 @@ sx_status sx_hdf5_read(int n, const sx_hdf5_box *boxes, const sx_hdf5_options *o
     return sx_hdf5_wait(&request, statistics);
 }
 
+void sxi_h5_context_set(sx_hdf5 *file, const sx_context *context) { file->context = context; }
+
 sx_status sxi_h5_read_box(sx_hdf5 *file, const char *name, const int64_t *start,
                           const int64_t *count, sx_array *array) {
     const sx_hdf5_box box = {file, name, start, count, array};
-    const sx_hdf5_options options = {.missing = SX_HDF5_MISSING_FILL};
+    const sx_hdf5_options options = {.context = file->context, .missing = SX_HDF5_MISSING_FILL};
     return sx_hdf5_read(1, &box, &options, NULL);
 }
 

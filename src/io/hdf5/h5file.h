@@ -20,17 +20,20 @@ bool sxi_h5_is_group(sx_hdf5 *file, const char *name);
 typedef bool (*sxi_h5_member_fn)(void *data, const char *name, bool is_group);
 sx_status sxi_h5_members(sx_hdf5 *file, const char *group, sxi_h5_member_fn fn, void *data);
 
+/* Threads and cancel of the two functions below; NULL: all cores. Must outlive the file. */
+void sxi_h5_context_set(sx_hdf5 *file, const sx_context *context);
+
 /* sx_hdf5_read of one box into array (shape of the box, any strides and dtype); what was never
  * written reads as the fill value (sxi_h5_check_written). */
 sx_status sxi_h5_read_box(sx_hdf5 *file, const char *name, const int64_t *start,
                           const int64_t *count, sx_array *array);
 
+/* Reads all of it into a new array; dtype as described, or *as. Must be numeric. */
+sx_status sxi_h5_read(sx_hdf5 *file, const char *name, const sx_dtype *as, sx_array *array);
+
 /* Whether every chunk was written, and every element of a virtual dataset has a source. What was not
  * reads as the fill value: SX_ERR_MISSING, unless that is NaN. */
 sx_status sxi_h5_check_written(sx_hdf5 *file, const char *name);
-
-/* Reads all of it into a new array; dtype as described, or *as. Must be numeric. */
-sx_status sxi_h5_read(sx_hdf5 *file, const char *name, const sx_dtype *as, sx_array *array);
 
 /* A text attribute of an object, cut to size; SX_ERR_MISSING without. */
 sx_status sxi_h5_attribute_text(sx_hdf5 *file, const char *name, const char *attribute, char *text,
