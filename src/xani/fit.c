@@ -92,6 +92,11 @@ static void band_free(sxi_fit_band *band) {
     band->fit = NULL;
 }
 
+static sx_status stopped(const job *j, int64_t done) {
+    return SXI_FAIL(SX_ERR_CANCELLED, "stopped after %lld of %lld pixels; nothing was written",
+                    (long long)done, (long long)j->summary->pixels);
+}
+
 /* Output rows row0 .. of a segment, read from the source. */
 static sx_status band_read(const job *j, int64_t segment, int64_t row0, int64_t rows,
                            sxi_fit_band *band) {
@@ -117,8 +122,11 @@ static sx_status band_read(const job *j, int64_t segment, int64_t row0, int64_t 
                           (long long)(rows * f->columns));
         goto out;
     }
-    SXI_GO(sxi_source_read(j->source, band->stored0, band->stored, &band->y,
-                           info->has_sigma ? &band->sigma : NULL, &band->mask));
+    status = sxi_source_read(j->source, band->stored0, band->stored, &band->y,
+                             info->has_sigma ? &band->sigma : NULL, &band->mask);
+    if (status == SX_ERR_CANCELLED) {
+        status = stopped(j, j->pixels_done);
+    }
 out:
     if (status != SX_OK) {
         band_free(band);
@@ -176,9 +184,7 @@ static void report(job *j, int64_t pixels, halt *h) {
         sx_progress(j->context, "pixels", done, j->summary->pixels);
     }
     if (sx_cancelled(j->context)) {
-        halt_all(h, SXI_FAIL(SX_ERR_CANCELLED,
-                             "stopped after %lld of %lld pixels; nothing was written",
-                             (long long)done, (long long)j->summary->pixels));
+        halt_all(h, stopped(j, done));
     }
 }
 

@@ -245,7 +245,7 @@ START_TEST(failures_leave_nothing) {
     char output[300];
     snprintf(output, sizeof output, "%s/none.h5", folder);
     sx_context context = {.cancel = always};
-    ck_fails(sx_xani_fit(&input, NULL, output, &context, NULL), SX_ERR_CANCELLED, "nothing was");
+    ck_fails(sx_xani_fit(&input, NULL, output, &context, NULL), SX_ERR_CANCELLED, "cancelled");
     sx_xani_fit_options roi = {.has_roi = true, .roi = {0, 7, 0, 2}};
     ck_fails(sx_xani_fit(&input, &roi, output, NULL, NULL), SX_ERR_RANGE, "0:6,0:5");
     sx_xani_fit_options bin = {.bin = {7, 1}};

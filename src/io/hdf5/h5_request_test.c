@@ -118,7 +118,9 @@ static hid_t creation_of(const kind *k) {
         H5Pset_chunk_opts(creation, H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS);
     }
     const int fill = 7;
-    H5Pset_fill_value(creation, H5T_NATIVE_INT, &fill);
+    if (H5Tget_class(k->type) != H5T_COMPOUND) {
+        H5Pset_fill_value(creation, H5T_NATIVE_INT, &fill);
+    }
     return creation;
 }
 
@@ -284,6 +286,53 @@ START_TEST(raw_files_are_read_as_one) {
         compare(opened, "x", i % 2 ? SX_F64 : SX_I32, i == 0);
     }
     sx_hdf5_close(&opened);
+}
+END_TEST
+
+/* Records of 200 bytes: more than a cache line. */
+START_TEST(records_are_read_as_bytes_in_any_order) {
+    sx_folder_empty();
+    const char *path = sx_folder("kind.h5");
+    hid_t type = H5Tcreate(H5T_COMPOUND, 200);
+    H5Tinsert(type, "a", 0, H5T_STD_I32LE);
+    H5Tinsert(type, "b", 192, H5T_IEEE_F64BE);
+    const kind kinds[] = {
+        {.type = type, .rank = 2, .shape = {30, 40}},
+        {.type = type, .rank = 2, .shape = {30, 40}, .chunk = {1, 40}},
+        {.type = type, .rank = 2, .shape = {30, 40}, .chunk = {7, 9}, .deflate = true}};
+    for (int i = 0; i < 3; i++) {
+        hid_t file = make_file(path, i == 1, 0);
+        make_dataset(file, "x", &kinds[i]);
+        H5Fclose(file);
+        sx_hdf5 *opened = NULL;
+        ck_ok(sx_hdf5_open(path, &opened));
+        static unsigned char whole[30][40][200], turned[40][30][200], one[200];
+        sx_array array = {.dtype = SX_U8,
+                          .rank = 3,
+                          .shape = {30, 40, 200},
+                          .stride = {40 * 200, 200, 1},
+                          .data = whole};
+        const sx_hdf5_options library = {.library = true};
+        const sx_hdf5_box all = {.file = opened, .name = "x", .array = &array};
+        ck_ok(sx_hdf5_read(1, &all, &library, NULL));
+        array.data = turned;
+        array.stride[0] = 200, array.stride[1] = 30 * 200;
+        ck_ok(sx_hdf5_read(1, &all, NULL, NULL));
+        for (int y = 0; y < 30; y++) {
+            for (int x = 0; x < 40; x++) {
+                const int64_t start[] = {y, x};
+                const int64_t count[] = {1, 1};
+                array = (sx_array){.dtype = SX_U8, .rank = 3, .shape = {1, 1, 200}, .data = one};
+                array.stride[2] = 1;
+                const sx_hdf5_box box = {opened, "x", start, count, &array};
+                ck_ok(sx_hdf5_read(1, &box, NULL, NULL));
+                ck_assert_mem_eq(one, whole[y][x], 200);
+                ck_assert_mem_eq(turned[x][y], whole[y][x], 200);
+            }
+        }
+        sx_hdf5_close(&opened);
+    }
+    H5Tclose(type);
 }
 END_TEST
 
@@ -461,5 +510,6 @@ END_TEST
 SX_TEST_MAIN("h5_request", compressed_frames_become_traces,
              every_index_gives_the_addresses_of_its_chunks, what_was_not_written_is_the_fill_value,
              filters_are_undone, types_are_converted, raw_files_are_read_as_one,
-             large_blocks_are_cut, missing_values_are_an_error_unless_they_are_asked_for,
+             records_are_read_as_bytes_in_any_order, large_blocks_are_cut,
+             missing_values_are_an_error_unless_they_are_asked_for,
              every_slab_is_told_once_and_several_files_are_read_at_once)

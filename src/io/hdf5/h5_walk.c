@@ -47,6 +47,12 @@ static void grow(sxi_h5_walk *walk, int d, int64_t most) {
     }
 }
 
+/* Elements of a cache line of the target. */
+static int64_t line_of(const sxi_h5_walk *walk) {
+    const int64_t bytes = walk->job.target.type.bytes;
+    return bytes < LINE_BYTES ? LINE_BYTES / bytes : 1;
+}
+
 /* Extents of the slabs of a cell. */
 static void cut_cell(sxi_h5_walk *walk) {
     const sxi_h5_storage *storage = walk->storage;
@@ -62,8 +68,8 @@ static void cut_cell(sxi_h5_walk *walk) {
         return;
     }
     if (walk->joint) {
-        const int64_t line = LINE_BYTES / walk->job.target.type.bytes;
-        grow(walk, walk->group, walk->count[walk->group] < line ? walk->count[walk->group] : line);
+        const int64_t samples = walk->count[walk->group];
+        grow(walk, walk->group, samples < line_of(walk) ? samples : line_of(walk));
     }
     for (int d = storage->rank - 1; d >= 0; d--) {
         if (!walk->joint || d != walk->group) {
@@ -86,18 +92,18 @@ int sxi_h5_target_axis(const sxi_h5_job *job, int rank) {
 }
 
 int sxi_h5_last_axis(const sxi_h5_job *job, int rank) {
-    int d = rank - 1;
-    while (d > 0 && job->count[d] == 1) {
-        d--;
+    for (int d = rank - 1; d >= 0; d--) {
+        if (job->count[d] > 1) {
+            return d;
+        }
     }
-    return d;
+    return rank - 1;
 }
 
 /* Blocks of a joint cell: those of one cache line of the target. */
 static int64_t joint_blocks(const sxi_h5_walk *walk) {
-    const int64_t line = LINE_BYTES / walk->job.target.type.bytes;
     const int64_t block = walk->storage->block[walk->group];
-    return (line + block - 1) / block;
+    return (line_of(walk) + block - 1) / block;
 }
 
 static void choose_group(sxi_h5_walk *walk) {
