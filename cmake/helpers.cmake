@@ -33,15 +33,20 @@ function(sextant_part)
   target_sources(sextant_objects PRIVATE ${ARGN})
 endfunction()
 
-# sextant_test(<name> [SLOW] [extra sources...]) builds <name>_test.c and registers it with ctest.
+# sextant_test(<name> [SLOW] [THREADS] [extra sources...]) builds <name>_test.c and registers it with ctest;
+# one with THREADS also runs under ThreadSanitizer.
 function(sextant_test name)
   if(BUILD_TESTING)
-    cmake_parse_arguments(test SLOW "" "" ${ARGN})
+    cmake_parse_arguments(test "SLOW;THREADS" "" "" ${ARGN})
     add_executable(${name}_test ${name}_test.c ${test_UNPARSED_ARGUMENTS})
     sextant_configure(${name}_test)
     target_include_directories(${name}_test PRIVATE ${PROJECT_SOURCE_DIR}/tests/support)
     target_link_libraries(${name}_test PRIVATE sextant_objects PkgConfig::CHECK)
     sextant_test_command(${name} ${ARGN} COMMAND ${name}_test)
+    if(test_THREADS)
+      set_property(TEST ${name} APPEND PROPERTY LABELS threads)
+      add_dependencies(threaded_tests ${name}_test)
+    endif()
   endif()
 endfunction()
 
