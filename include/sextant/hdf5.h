@@ -63,7 +63,8 @@ SX_API bool sx_hdf5_is_live(const sx_hdf5 *file);
 SX_API sx_status sx_hdf5_describe(sx_hdf5 *file, const char *name, sx_hdf5_dataset *dataset);
 
 /* sx_hdf5_refresh - asks a live file how far the writer has come, and describes the dataset anew
- * (it may have grown). Nothing changes in a file that is not live. */
+ * (it may have grown); of a virtual dataset, the live files that it is made of, too. Nothing changes
+ * in a file that is not live. */
 SX_API sx_status sx_hdf5_refresh(sx_hdf5 *file, const char *name, sx_hdf5_dataset *dataset);
 
 /* One box of one dataset.

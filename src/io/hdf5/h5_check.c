@@ -112,6 +112,83 @@ static sx_status check_box(const box *asked) {
     return status;
 }
 
+/* Takes blocks of any place and size from a selection. */
+static void take_blocks(hid_t rest, hid_t blocks, int rank) {
+    const hssize_t count = H5Sget_select_hyper_nblocks(blocks);
+    hsize_t *corners =
+        count > 0 ? malloc((size_t)count * 2 * H5S_MAX_RANK * sizeof *corners) : NULL;
+    if (corners && H5Sget_select_hyper_blocklist(blocks, 0, (hsize_t)count, corners) >= 0) {
+        for (hssize_t i = 0; i < count; i++) {
+            const hsize_t *low = corners + 2 * rank * i;
+            hsize_t extent[H5S_MAX_RANK];
+            for (int d = 0; d < rank; d++) {
+                extent[d] = low[rank + d] - low[d] + 1;
+            }
+            H5Sselect_hyperslab(rest, H5S_SELECT_NOTB, low, NULL, extent, NULL);
+        }
+    }
+    free(corners);
+}
+
+/* Takes what a mapping reaches from a selection of the virtual dataset. */
+static void take_mapping(hid_t rest, const sxi_h5_mapping *mapping, hid_t target,
+                         const sx_hdf5_dataset *about) {
+    hsize_t start[H5S_MAX_RANK] = {0};
+    hsize_t stride[H5S_MAX_RANK] = {0};
+    hsize_t count[H5S_MAX_RANK] = {0};
+    hsize_t block[H5S_MAX_RANK] = {0};
+    const H5S_sel_type type = H5Sget_select_type(target);
+    if (type == H5S_SEL_ALL) {
+        H5Sselect_none(rest);
+    } else if (type == H5S_SEL_HYPERSLABS && H5Sis_regular_hyperslab(target) > 0) {
+        H5Sget_regular_hyperslab(target, start, stride, count, block);
+        for (int d = 0; d < about->rank; d++) {
+            const hsize_t end = (hsize_t)about->shape[d];
+            if (block[d] == H5S_UNLIMITED) {
+                block[d] = end > start[d] ? end - start[d] : 1;
+            } else if (count[d] == H5S_UNLIMITED) {
+                count[d] = mapping->numbered ? (hsize_t)mapping->series
+                           : end > start[d]  ? (end - start[d]) / stride[d] + 1
+                                             : 0;
+            }
+            if (count[d] == 0) {
+                return;
+            }
+        }
+        H5Sselect_hyperslab(rest, H5S_SELECT_NOTB, start, stride, count, block);
+    } else if (type == H5S_SEL_HYPERSLABS) {
+        take_blocks(rest, target, about->rank);
+    }
+}
+
+sx_status sxi_h5_check_mapped(sx_hdf5 *file, sxi_h5_entry *entry, const int64_t *start,
+                              const int64_t *count) {
+    sxi_h5_mappings *mappings = NULL;
+    hsize_t first[SX_MAX_RANK];
+    hsize_t number[SX_MAX_RANK];
+    SXI_TRY(sxi_h5_mappings_get(file, entry, &mappings));
+    for (int d = 0; d < entry->about.rank; d++) {
+        first[d] = (hsize_t)start[d];
+        number[d] = (hsize_t)count[d];
+    }
+    hid_t created = H5Dget_create_plist(entry->id);
+    hid_t rest = H5Dget_space(entry->id);
+    H5Sselect_hyperslab(rest, H5S_SELECT_SET, first, NULL, number, NULL);
+    for (size_t i = 0; i < mappings->count && H5Sget_select_npoints(rest) > 0; i++) {
+        int64_t low = 0;
+        int64_t end = 0;
+        if (sxi_h5_mapping_meets(&mappings->mapping[i], start, count, &low, &end)) {
+            hid_t target = H5Pget_virtual_vspace(created, i);
+            take_mapping(rest, &mappings->mapping[i], target, &entry->about);
+            H5Sclose(target);
+        }
+    }
+    const hssize_t left = H5Sget_select_npoints(rest);
+    H5Sclose(rest);
+    H5Pclose(created);
+    return left > 0 ? sxi_h5_not_mapped(file, entry, (int64_t)left) : SX_OK;
+}
+
 sx_status sxi_h5_check_sources(sx_hdf5 *file, sxi_h5_entry *entry, const int64_t *start,
                                const int64_t *count) {
     box asked = {.file = file, .entry = entry};

@@ -267,15 +267,19 @@ static sx_status cut_all(cutter *cut, const sxi_h5_mappings *mappings) {
     return SX_OK;
 }
 
+sx_status sxi_h5_not_mapped(const sx_hdf5 *file, const sxi_h5_entry *entry, int64_t elements) {
+    return SXI_FAIL(SX_ERR_MISSING,
+                    "%s:%s is a virtual dataset; %lld of the elements asked for have no source and "
+                    "would read as the fill value (ask for that, if it is wanted)",
+                    file->path, entry->name, (long long)elements);
+}
+
 /* Fills the box with the fill value; sources come over it later. */
 static sx_status fill(const sxi_h5_job *job, sx_hdf5_missing missing, int64_t rest) {
     const sxi_h5_target *target = &job->target;
     const sxi_h5_storage *storage = &job->entry->storage;
     if (missing == SX_HDF5_MISSING_ERROR && !storage->fill_is_nan) {
-        return SXI_FAIL(SX_ERR_MISSING,
-                        "%s:%s is a virtual dataset; %lld of the elements asked for have no source "
-                        "and would read as the fill value (ask for that, if it is wanted)",
-                        job->file->path, job->entry->name, (long long)rest);
+        return sxi_h5_not_mapped(job->file, job->entry, rest);
     }
     sxi_place_box box = {.rank = storage->rank};
     memcpy(box.count, job->count, sizeof job->count);

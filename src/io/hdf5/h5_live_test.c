@@ -243,6 +243,46 @@ START_TEST(a_writer_that_lets_nobody_read) {
 }
 END_TEST
 
+/* v: the first BATCH frames of a file that is being written. */
+static void put_virtual(const char *path, const char *source) {
+    const hsize_t extent[] = {BATCH, H, W};
+    hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t created = H5Pcreate(H5P_DATASET_CREATE);
+    hid_t space = H5Screate_simple(3, extent, NULL);
+    const hsize_t origin[] = {0, 0, 0};
+    H5Sselect_hyperslab(space, H5S_SELECT_SET, origin, NULL, extent, NULL);
+    ck_assert(H5Pset_virtual(created, space, source, "x", space) >= 0);
+    H5Sselect_all(space);
+    H5Dclose(H5Dcreate2(file, "x", H5T_STD_U16LE, space, H5P_DEFAULT, created, H5P_DEFAULT));
+    H5Sclose(space);
+    H5Pclose(created);
+    H5Fclose(file);
+}
+
+/* HDF5 itself does not open such a source and would fill with zeros. */
+START_TEST(a_virtual_dataset_of_a_live_file) {
+    sx_folder_empty();
+    const char *path = sx_folder("v.h5");
+    writer other = writer_start(sx_folder("live.h5"), write_frames);
+    put_virtual(path, "live.h5");
+    sx_hdf5 *file = NULL;
+    sx_hdf5_dataset about;
+    sx_array array;
+    ck_ok(sx_hdf5_open(path, &file));
+    ck_assert(!sx_hdf5_is_live(file));
+    ck_ok(sx_array_create(SX_U16, 3, (int64_t[]){BATCH, H, W}, &array));
+    const sx_hdf5_box box = {file, "x", NULL, NULL, &array};
+    ck_fails(sx_hdf5_read(1, &box, NULL, NULL), SX_ERR_MISSING, "live.h5:x ends at 0 of axis 0");
+    writer_step(&other, true);
+    ck_ok(sx_hdf5_refresh(file, "x", &about));
+    check_frames(file, BATCH);
+    sx_array_destroy(&array);
+    sx_hdf5_close(&file);
+    kill(other.pid, SIGKILL);
+    writer_end(&other);
+}
+END_TEST
+
 /* Where the first chunk lies. */
 static haddr_t chunk_at(const char *path, hsize_t *bytes) {
     hid_t file = H5Fopen(path, H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, H5P_DEFAULT);
@@ -301,4 +341,4 @@ START_TEST(a_chunk_that_does_not_decode_is_looked_up_anew) {
 END_TEST
 
 SX_TEST_MAIN("h5_live", a_live_file_grows, a_writer_that_is_killed, a_writer_that_lets_nobody_read,
-             a_chunk_that_does_not_decode_is_looked_up_anew)
+             a_virtual_dataset_of_a_live_file, a_chunk_that_does_not_decode_is_looked_up_anew)

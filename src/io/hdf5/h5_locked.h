@@ -84,6 +84,11 @@ sx_status sxi_h5_not_numbers(const char *path, const char *name, hid_t dataset);
 sx_status sxi_h5_check_sources(sx_hdf5 *file, sxi_h5_entry *entry, const int64_t *start,
                                const int64_t *count);
 
+/* sxi_h5_check_mapped - SX_ERR_MISSING where an element of a box of a virtual dataset has no source,
+ * for boxes that go through H5Dread, which fills it. */
+sx_status sxi_h5_check_mapped(sx_hdf5 *file, sxi_h5_entry *entry, const int64_t *start,
+                              const int64_t *count);
+
 /* sxi_h5_native - the type in memory of a dtype. */
 hid_t sxi_h5_native(sx_dtype dtype);
 

@@ -159,10 +159,22 @@ static bool is_direct(const sxi_h5_plan *plan, const sxi_h5_job *job) {
            sxi_place_known(&job->entry->storage.type, &job->target.type);
 }
 
+/* What a virtual dataset that goes through the HDF5 library has no source for is not handed out as
+ * data. */
+static sx_status check_mapped(const sxi_h5_plan *plan, const sxi_h5_job *job) {
+    const bool matters = job->entry->about.layout == SX_HDF5_VIRTUAL &&
+                         job->entry->about.rank > 0 && plan->missing == SX_HDF5_MISSING_ERROR &&
+                         !job->entry->storage.fill_is_nan;
+    return matters ? sxi_h5_check_mapped(job->file, job->entry, job->start, job->count) : SX_OK;
+}
+
 static sx_status push_walk(sxi_h5_plan *plan, sxi_h5_job *job, bool direct) {
     sxi_h5_walk *walk = malloc(sizeof *walk);
-    sx_status status = walk ? sxi_h5_walk_begin(walk, job, direct, plan->missing)
-                            : SXI_FAIL(SX_ERR_MEMORY, "no memory to plan a read");
+    sx_status status =
+        walk ? check_mapped(plan, job) : SXI_FAIL(SX_ERR_MEMORY, "no memory to plan a read");
+    if (status == SX_OK) {
+        status = sxi_h5_walk_begin(walk, job, direct, plan->missing);
+    }
     if (status != SX_OK) {
         free(walk);
         sxi_h5_job_close(job);

@@ -43,6 +43,9 @@ void sxi_h5_mappings_free(sxi_h5_mappings **mappings);
 bool sxi_h5_mapping_meets(const sxi_h5_mapping *mapping, const int64_t *start, const int64_t *count,
                           int64_t *first, int64_t *end);
 
+/* sxi_h5_not_mapped - SX_ERR_MISSING: so many elements have no source. */
+sx_status sxi_h5_not_mapped(const sx_hdf5 *file, const sxi_h5_entry *entry, int64_t elements);
+
 /* sxi_h5_numbered - the name of source `number`: it for "%b", "%" for "%%"; malloc'd, NULL without
  * memory. */
 char *sxi_h5_numbered(const char *pattern, int64_t number);
