@@ -76,6 +76,13 @@ static void cut_cell(sxi_h5_walk *walk) {
             grow(walk, d, walk->count[d]);
         }
     }
+    if (walk->joint) { /* more samples than a line only where the whole cell is read at once */
+        const int64_t line = walk->cut[walk->group];
+        walk->cut[walk->group] = walk->count[walk->group];
+        if (scratch_bytes(walk, walk->cut) > SXI_H5_SLAB_BYTES) {
+            walk->cut[walk->group] = line;
+        }
+    }
 }
 
 int sxi_h5_target_axis(const sxi_h5_job *job, int rank) {
