@@ -15,6 +15,9 @@ shift 2
 export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=1024
 export ASAN_OPTIONS=$ASAN_OPTIONS:max_malloc_fill_size=0:quarantine_size_mb=2:thread_local_quarantine_size_kb=64
 
+commit=$(git -C "$here" rev-parse --short=12 HEAD)
+machine="$(uname -m), $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $(nproc) cores"
+
 common=(-timeout=20 -rss_limit_mb=3000 -malloc_limit_mb=0 -print_final_stats=1)
 
 # fuzz TARGET LIMIT [OPTIONS...]
@@ -32,9 +35,9 @@ is_ours() {
     local said
     said=$("$build/tests/fuzz/fuzz_h5" -timeout=20 "$1" 2>&1) && return 1
     printf '%s\n' "$said" | grep -qE 'finding:|runtime error:' && return 0
-    # the first frame that is neither libc nor the sanitizer
-    printf '%s\n' "$said" | grep -E '^ +#[0-9]+ ' |
-        grep -vE 'libc\.so|compiler-rt|sanitizer|fuzzer::' | head -1 | grep -vq 'libhdf5'
+    # the first frame, from where it happened, that is the library's or ours
+    printf '%s\n' "$said" | grep -E '^ +#[0-9]+ ' | grep -E 'libhdf5|/src/|fuzz_h5\.c' | head -1 |
+        grep -vq 'libhdf5'
 }
 
 failed=0
@@ -56,8 +59,10 @@ for target in "$@"; do
         count=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
     fi
     edges=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -1)
-    printf '{"target": "%s", "executions": %s, "edges": %s, "seconds": %d, "findings": %d, "in_hdf5": %d}\n' \
-        "$target" "${count:-0}" "${edges:-0}" $((SECONDS - begin)) "$found" "$library"
+    printf '{"bench": "fuzz", "target": "%s", "executions": %s, "edges": %s, "seconds": %d, "findings": %d, ' \
+        "$target" "${count:-0}" "${edges:-0}" $((SECONDS - begin)) "$found"
+    printf '"in_hdf5": %d, "machine": "%s", "commit": "%s", "date": "%s"}\n' \
+        "$library" "$machine" "$commit" "$(date +%F)"
     failed=$((failed + found))
 done
 [ "$failed" -eq 0 ]
