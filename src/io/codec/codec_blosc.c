@@ -21,7 +21,8 @@ sx_status sxi_codec_blosc(const sxi_codec_step *step, sxi_codec_state *state,
     if (total > piece->room) {
         return sxi_codec_too_much("Blosc", total, piece->room);
     }
-    const int made = blosc_decompress_ctx(piece->in, piece->out, piece->room, 1);
+    /* Told of more room than `total`, it takes blocks that are larger than that. */
+    const int made = blosc_decompress_ctx(piece->in, piece->out, total, 1);
     if (made < 0 || (size_t)made != total) {
         return SXI_FAIL(SX_ERR_FORMAT,
                         "Blosc: %zu stored bytes do not decode to the %zu of the header (%d)",
