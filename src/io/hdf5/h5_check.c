@@ -18,23 +18,16 @@ typedef struct box {
 
 static sx_status check_box(const box *asked);
 
-static int64_t elements_of(const sx_hdf5_dataset *about) {
-    int64_t elements = 1;
-    for (int d = 0; d < about->rank; d++) {
-        elements *= about->shape[d];
-    }
-    return elements;
-}
-
 /* The part of an open source that the mapping names lies inside it. Returns that part. */
 static sx_status check_shape(const box *outer, const sxi_h5_mapping *mapping, const char *source,
                              const char *name, box *inner) {
     const sx_hdf5_dataset *about = &inner->entry->about;
     memcpy(inner->count, about->shape, sizeof about->shape);
     if (mapping->all) {
-        return elements_of(about) < mapping->elements
-                   ? sxi_h5_source_small(outer->file, outer->entry->name, source, name,
-                                         elements_of(about), mapping->elements)
+        const int64_t elements = sxi_h5_elements(about->rank, about->shape);
+        return elements < mapping->elements
+                   ? sxi_h5_source_small(outer->file, outer->entry->name, source, name, elements,
+                                         mapping->elements)
                    : SX_OK;
     }
     for (int d = 0; d < about->rank && about->rank == mapping->source.rank; d++) {

@@ -192,7 +192,6 @@ static sx_status ask_shape(const sxi_h5_job *job, const char *file, const char *
 static sx_status learn_shape(const sxi_h5_job *job, sxi_h5_mapping *mapping, const part *piece) {
     int64_t shape[SX_MAX_RANK] = {0};
     int rank = 0;
-    int64_t elements = 1;
     char *file = mapping->numbered ? sxi_h5_numbered(mapping->file, 0) : NULL;
     char *name = mapping->numbered ? sxi_h5_numbered(mapping->name, 0) : NULL;
     sx_status status =
@@ -203,8 +202,8 @@ static sx_status learn_shape(const sxi_h5_job *job, sxi_h5_mapping *mapping, con
     mapping->source.rank = rank;
     for (int d = 0; d < rank; d++) {
         mapping->source.axis[d] = sxi_h5_axis_of(0, 1, 1, shape[d]);
-        elements *= shape[d];
     }
+    const int64_t elements = sxi_h5_elements(rank, shape);
     if (elements < mapping->elements) {
         return sxi_h5_source_small(job->file, job->entry->name, piece->file, piece->name, elements,
                                    mapping->elements);
@@ -299,10 +298,7 @@ sx_status sxi_h5_virtual_links(const sxi_h5_job *job, sx_hdf5_missing missing, s
         return SX_OK;
     }
     cutter cut = {.job = job, .links = links, .allowed = LINKS_MOST};
-    int64_t elements = 1;
-    for (int d = 0; d < job->entry->about.rank; d++) {
-        elements *= job->count[d];
-    }
+    const int64_t elements = sxi_h5_elements(job->entry->about.rank, job->count);
     sx_status status = elements > 0 ? cut_all(&cut, mappings) : SX_OK;
     if (status == SX_OK && !cut.reason && cut.reached < elements) {
         status = fill(job, missing, elements - cut.reached);

@@ -3,6 +3,17 @@
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
+int64_t sxi_h5_elements(int rank, const int64_t *shape) {
+    int64_t elements = 1;
+    for (int d = 0; d < rank; d++) {
+        if (shape[d] <= 0) {
+            return 0;
+        }
+        elements = elements > SXI_H5_ENDLESS / shape[d] ? SXI_H5_ENDLESS : elements * shape[d];
+    }
+    return elements;
+}
+
 sxi_h5_axis sxi_h5_axis_of(int64_t start, int64_t stride, int64_t count, int64_t block) {
     const bool endless = count >= SXI_H5_ENDLESS || block >= SXI_H5_ENDLESS ||
                          (block > 0 && count > SXI_H5_ENDLESS / block);

@@ -28,6 +28,9 @@ typedef struct sxi_h5_pair {
     int target, source;
 } sxi_h5_pair;
 
+/* sxi_h5_elements - of a shape; at most SXI_H5_ENDLESS, whatever a damaged file says. */
+int64_t sxi_h5_elements(int rank, const int64_t *shape);
+
 /* sxi_h5_axis_of - count blocks; count or block may be SXI_H5_ENDLESS. Blocks that touch become
  * one. */
 sxi_h5_axis sxi_h5_axis_of(int64_t start, int64_t stride, int64_t count, int64_t block);

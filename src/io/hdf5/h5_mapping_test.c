@@ -53,6 +53,15 @@ START_TEST(elements_lie_where_they_are_selected) {
 }
 END_TEST
 
+START_TEST(elements_of_any_shape) {
+    const int64_t large = INT64_MAX / 2;
+    ck_assert_int_eq(sxi_h5_elements(0, NULL), 1);
+    ck_assert_int_eq(sxi_h5_elements(3, (int64_t[]){2, 3, 4}), 24);
+    ck_assert(sxi_h5_elements(3, (int64_t[]){large, large, 2}) == SXI_H5_ENDLESS);
+    ck_assert_int_eq(sxi_h5_elements(3, (int64_t[]){large, large, 0}), 0);
+}
+END_TEST
+
 START_TEST(an_axis_without_end) {
     const sxi_h5_axis single = sxi_h5_axis_of(3, 10, SXI_H5_ENDLESS, 2);
     const sxi_h5_axis dense = sxi_h5_axis_of(3, 1, SXI_H5_ENDLESS, 1);
@@ -145,5 +154,6 @@ START_TEST(runs_cover_all_and_are_even) {
 }
 END_TEST
 
-SX_TEST_MAIN("h5_mapping", elements_lie_where_they_are_selected, an_axis_without_end,
-             axes_that_meet, axes_are_tied_in_order, runs_cover_all_and_are_even)
+SX_TEST_MAIN("h5_mapping", elements_lie_where_they_are_selected, elements_of_any_shape,
+             an_axis_without_end, axes_that_meet, axes_are_tied_in_order,
+             runs_cover_all_and_are_even)

@@ -134,13 +134,11 @@ static void judge(sxi_h5_mappings *mappings, const sxi_h5_mapping *mapping, int 
 }
 
 static int64_t elements_of(const sxi_h5_mapping *mapping) {
-    int64_t elements = 1;
+    int64_t shape[SX_MAX_RANK];
     for (int d = 0; d < mapping->target.rank; d++) {
-        const int64_t length = mapping->target.axis[d].length;
-        elements =
-            length > 0 && elements > SXI_H5_ENDLESS / length ? SXI_H5_ENDLESS : elements * length;
+        shape[d] = mapping->target.axis[d].length;
     }
-    return elements;
+    return sxi_h5_elements(mapping->target.rank, shape);
 }
 
 static sx_status read_spaces(sxi_h5_mappings *mappings, sxi_h5_mapping *mapping, hid_t target,
