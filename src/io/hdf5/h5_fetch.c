@@ -64,8 +64,8 @@ static sx_status read_external(const sxi_h5_walk *walk, uint64_t address, uint64
     return SX_OK;
 }
 
-sx_status sxi_h5_fetch(const sxi_h5_walk *walk, sxi_h5_worker *worker, uint64_t address,
-                       uint64_t bytes, unsigned char *to) {
+static sx_status read_timed(const sxi_h5_walk *walk, sxi_h5_worker *worker, uint64_t address,
+                            uint64_t bytes, unsigned char *to) {
     const double begun = sxi_h5_now();
     worker->did.pieces++;
     worker->did.bytes_stored += (int64_t)bytes;
@@ -74,4 +74,50 @@ sx_status sxi_h5_fetch(const sxi_h5_walk *walk, sxi_h5_worker *worker, uint64_t 
                                  : read_at(walk, walk->disk->fd, address, bytes, to);
     worker->did.io_s += sxi_h5_now() - begun;
     return status;
+}
+
+sx_status sxi_h5_fetch(const sxi_h5_walk *walk, sxi_h5_worker *worker, uint64_t address,
+                       uint64_t bytes, unsigned char *to) {
+    const uint64_t inside = address - worker->window_address; /* wraps before its begin */
+    if (inside < worker->window_filled && bytes <= worker->window_filled - inside) {
+        memcpy(to, worker->window + inside, bytes);
+        return SX_OK;
+    }
+    return read_timed(walk, worker, address, bytes, to);
+}
+
+/* Values of the box of a slab, in bytes as stored without filters. */
+static uint64_t box_bytes(const sxi_h5_slab *slab) {
+    int64_t bytes = slab->walk->storage->type.bytes;
+    for (int d = 0; d < slab->walk->storage->rank; d++) {
+        bytes *= slab->count[d];
+    }
+    return (uint64_t)bytes;
+}
+
+sx_status sxi_h5_window_fill(const sxi_h5_slab *slab, sxi_h5_worker *worker) {
+    const sxi_h5_walk *walk = slab->walk;
+    uint64_t low = UINT64_MAX, high = 0, wanted = 0;
+    worker->window_filled = 0;
+    for (int i = 0; i < slab->blocks; i++) {
+        const sxi_h5_block *block = &slab->block[i];
+        if (block->address != HADDR_UNDEF) {
+            low = block->address < low ? block->address : low;
+            high = block->address + block->bytes > high ? block->address + block->bytes : high;
+            wanted += block->bytes;
+        }
+    }
+    if (walk->storage->codec.steps == 0 && box_bytes(slab) < wanted) {
+        wanted = box_bytes(slab);
+    }
+    /* Half of it must be of use: copying costs less than a system call for each block. */
+    if (slab->blocks < 2 || wanted == 0 || high - low > SXI_H5_SLAB_BYTES ||
+        wanted < (high - low) / 2) {
+        return SX_OK;
+    }
+    SXI_TRY(sxi_h5_have(&worker->window, &worker->window_bytes, SXI_H5_SLAB_BYTES));
+    SXI_TRY(read_timed(walk, worker, low, high - low, worker->window));
+    worker->window_address = low;
+    worker->window_filled = high - low;
+    return SX_OK;
 }

@@ -28,6 +28,7 @@ sx_status sxi_h5_have(unsigned char **buffer, size_t *bytes, size_t needed) {
 
 void sxi_h5_worker_free(sxi_h5_worker *worker) {
     free(worker->scratch);
+    free(worker->window);
     free(worker->buffer[0]);
     free(worker->buffer[1]);
     sxi_codec_state_destroy(&worker->state);
@@ -299,6 +300,7 @@ sx_status sxi_h5_slab_run(const sxi_h5_slab *slab, sxi_h5_worker *worker) {
     if (!walk->disk) {
         return sxi_h5_library_read(&walk->job, slab->start, slab->count, p.target, &worker->did);
     }
+    SXI_TRY(sxi_h5_window_fill(slab, worker));
     if (walk->storage->codec.steps == 0) {
         return joint ? run_raw(slab, worker, &p) : run_raw_blocks(slab, worker);
     }

@@ -86,6 +86,10 @@ sx_status sxi_h5_slab_again(sxi_h5_slab *slab);
 typedef struct sxi_h5_worker {
     unsigned char *scratch; /* SXI_H5_SLAB_BYTES or more */
     size_t scratch_bytes;
+    unsigned char *window; /* stored bytes that were read ahead, SXI_H5_SLAB_BYTES */
+    size_t window_bytes;
+    uint64_t window_address;
+    uint64_t window_filled;   /* bytes of it that hold something */
     unsigned char *buffer[2]; /* of the codec */
     size_t buffer_bytes[2];
     sxi_codec_state *state;
@@ -123,6 +127,10 @@ double sxi_h5_now(void);
  * before. */
 sx_status sxi_h5_fetch(const sxi_h5_walk *walk, sxi_h5_worker *worker, uint64_t address,
                        uint64_t bytes, unsigned char *to);
+
+/* sxi_h5_window_fill - where a slab has several blocks that lie close together in the file, reads all
+ * of them at once; fetch then takes them from there. */
+sx_status sxi_h5_window_fill(const sxi_h5_slab *slab, sxi_h5_worker *worker);
 
 /* sxi_h5_have - a buffer of at least that many bytes; what it held is lost. */
 sx_status sxi_h5_have(unsigned char **buffer, size_t *bytes, size_t needed);

@@ -113,12 +113,30 @@ static int64_t joint_blocks(const sxi_h5_walk *walk) {
     return (line_of(walk) + block - 1) / block;
 }
 
+/* Blocks that the box meets along an axis. */
+static int64_t first_block(const sxi_h5_walk *walk, int d) {
+    return walk->job.start[d] / walk->storage->block[d];
+}
+
+static int64_t end_block(const sxi_h5_walk *walk, int d) {
+    return (walk->job.start[d] + walk->job.count[d] - 1) / walk->storage->block[d] + 1;
+}
+
+/* The last axis along which the box meets more than one block. */
+static int block_axis(const sxi_h5_walk *walk) {
+    int d = walk->storage->rank - 1;
+    while (d > 0 && end_block(walk, d) - first_block(walk, d) < 2) {
+        d--;
+    }
+    return d;
+}
+
 static void choose_group(sxi_h5_walk *walk) {
     const sxi_h5_storage *storage = walk->storage;
     const int rank = storage->rank;
     const int fast = sxi_h5_target_axis(&walk->job, rank);
     walk->joint = storage->codec.steps == 0 && fast != sxi_h5_last_axis(&walk->job, rank);
-    walk->group = walk->joint ? fast : rank - 1;
+    walk->group = walk->joint ? fast : block_axis(walk);
     const int64_t small = storage->block_bytes > 0 ? SXI_H5_SLAB_BYTES / storage->block_bytes : 1;
     const int64_t blocks = walk->joint ? joint_blocks(walk) : small;
     walk->group_size = blocks < 1 ? 1 : blocks > SXI_H5_SLAB_BLOCKS ? SXI_H5_SLAB_BLOCKS : blocks;
@@ -142,15 +160,6 @@ sx_status sxi_h5_walk_begin(sxi_h5_walk *walk, const sxi_h5_job *job, bool direc
 void sxi_h5_walk_end(sxi_h5_walk *walk) {
     sxi_h5_external_free(&walk->external);
     sxi_h5_job_close(&walk->job);
-}
-
-/* Blocks that the box meets along an axis. */
-static int64_t first_block(const sxi_h5_walk *walk, int d) {
-    return walk->job.start[d] / walk->storage->block[d];
-}
-
-static int64_t end_block(const sxi_h5_walk *walk, int d) {
-    return (walk->job.start[d] + walk->job.count[d] - 1) / walk->storage->block[d] + 1;
 }
 
 /* Whether the filters are left out because the block sticks out of the dataset. */
