@@ -2,7 +2,8 @@
  * Reading HDF5 by threads of ours against H5Dread, pread and h5py: one JSON line per case.
  *
  * The variants of a case run in turn within each round, another first each time; what counts is the
- * median of the ratios within rounds. Page cache hot, targets touched before, open and close included.
+ * median of the ratios within rounds. Page cache hot, targets touched before; open and close included,
+ * but for "next tile", another one each time.
  * Each variant has read the case once before, and ours has been compared with H5Dread's. Memory that
  * was used once stays with the process, as in one that runs for long: HDF5 takes 0.6 MB for each file it
  * opens, and page faults would be most of what opening many files costs.
@@ -35,7 +36,7 @@ enum {
     KEPT = 32 << 20
 };
 
-typedef enum what { WHOLE, TRACES, ONE_TILE } what;
+typedef enum what { WHOLE, TRACES, ONE_TILE, NEXT_TILE } what;
 typedef enum variant { LIBRARY, OURS_1, OURS_2, PREAD_2, H5PY, VARIANTS } variant;
 
 /* Goals: against is how many times faster than that variant two threads of ours have to be. */
@@ -79,6 +80,12 @@ static const bench_case CASES[] = {
     {"tile: chunks [200,16,16]", "tiles", ONE_TILE, SX_U16, LIBRARY, 1},
     {"tile: gzip chunks [10,64,64]", "blocks", ONE_TILE, SX_U16, LIBRARY, 1},
     {"tile: 100000 chunks of 4 kB", "many", ONE_TILE, SX_U16, LIBRARY, 1},
+    {"next tile: contiguous", "contiguous", NEXT_TILE, SX_U16, LIBRARY, 1},
+    {"next tile: chunks of a frame", "chunks", NEXT_TILE, SX_U16, LIBRARY, 1},
+    {"next tile: gzip", "gzip", NEXT_TILE, SX_U16, LIBRARY, 1},
+    {"next tile: virtual, 20 files", "virtual", NEXT_TILE, SX_U16, LIBRARY, 1},
+    {"next tile: chunks [200,16,16]", "tiles", NEXT_TILE, SX_U16, LIBRARY, 1},
+    {"next tile: gzip chunks [10,64,64]", "blocks", NEXT_TILE, SX_U16, LIBRARY, 1},
 };
 enum { N = sizeof CASES / sizeof *CASES };
 
@@ -91,7 +98,10 @@ typedef struct bench {
     int64_t chunk; /* bytes of a chunk as stored before filters; 0 */
     int repeat;    /* reads in one sample */
     char *target;
-    char *frames; /* where H5Dread puts what is transposed then */
+    char *frames;  /* where H5Dread puts what is transposed then */
+    hid_t dataset; /* of NEXT_TILE, else -1 */
+    sx_hdf5 *open; /* " NULL */
+    int64_t turn;  /* number of the tile */
     FILE *to_python, *from_python;
     double open_s; /* of the last reading of ours */
     sx_hdf5_statistics did;
@@ -130,23 +140,33 @@ static int fail(const bench *b, const char *words) {
 TRANSPOSE(uint16_t)
 TRANSPOSE(float)
 
-static int read_library(bench *b) {
+static herr_t read_dataset(bench *b, hid_t dataset) {
     const hid_t type = b->c->dtype == SX_U16 ? H5T_NATIVE_UINT16 : H5T_NATIVE_FLOAT;
     const hsize_t start[3] = {(hsize_t)b->start[0], (hsize_t)b->start[1], (hsize_t)b->start[2]};
     const hsize_t count[3] = {(hsize_t)b->count[0], (hsize_t)b->count[1], (hsize_t)b->count[2]};
-    const hid_t file = H5Fopen(b->path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    const hid_t dataset = H5Dopen2(file, "frames", H5P_DEFAULT);
     const hid_t stored = H5Dget_space(dataset), memory = H5Screate_simple(3, count, NULL);
     H5Sselect_hyperslab(stored, H5S_SELECT_SET, start, NULL, count, NULL);
     char *to = b->c->what == TRACES ? b->frames : b->target;
     const herr_t result = H5Dread(dataset, type, memory, stored, H5P_DEFAULT, to);
     H5Sclose(memory);
     H5Sclose(stored);
-    H5Dclose(dataset);
-    H5Fclose(file);
     if (result >= 0 && b->c->what == TRACES) {
         (b->c->dtype == SX_U16 ? transpose_uint16_t : transpose_float)(
             b->count[0], b->count[1] * b->count[2], b->frames, b->target);
+    }
+    return result;
+}
+
+static int read_library(bench *b) {
+    herr_t result = -1;
+    if (b->dataset >= 0) {
+        result = read_dataset(b, b->dataset);
+    } else {
+        const hid_t file = H5Fopen(b->path, H5F_ACC_RDONLY, H5P_DEFAULT);
+        const hid_t dataset = H5Dopen2(file, "frames", H5P_DEFAULT);
+        result = read_dataset(b, dataset);
+        H5Dclose(dataset);
+        H5Fclose(file);
     }
     return result < 0 ? fail(b, "H5Dread failed") : 0;
 }
@@ -168,13 +188,15 @@ static sx_status read_box(bench *b, sx_hdf5 *file, int threads) {
 
 static int read_ours(bench *b, int threads) {
     const double begun = seconds();
-    sx_hdf5 *file = NULL;
-    sx_status status = sx_hdf5_open(b->path, &file);
+    sx_hdf5 *file = b->open;
+    sx_status status = file ? SX_OK : sx_hdf5_open(b->path, &file);
     b->open_s = seconds() - begun;
     if (status == SX_OK) {
         status = read_box(b, file, threads);
     }
-    sx_hdf5_close(&file);
+    if (!b->open) {
+        sx_hdf5_close(&file);
+    }
     return status == SX_OK ? 0 : fail(b, sx_error_message());
 }
 
@@ -232,7 +254,9 @@ static int read_h5py(bench *b, double *took) {
 
 static bool applies(const bench *b, variant v) {
     const bool plain = b->c->what == WHOLE && b->c->against == PREAD_2;
-    return v == PREAD_2 ? plain : v == H5PY ? b->to_python && b->c->what != TRACES : true;
+    return v == PREAD_2 ? plain
+           : v == H5PY  ? b->to_python && (b->c->what == WHOLE || b->c->what == ONE_TILE)
+                        : true;
 }
 
 /* Seconds of one read. */
@@ -243,6 +267,10 @@ static int sample(bench *b, variant v, double *took) {
     int failed = 0;
     const double begun = seconds();
     for (int i = 0; i < b->repeat && !failed; i++) {
+        if (b->c->what == NEXT_TILE) { /* steps without a common divisor: all tiles have a turn */
+            b->start[1] = b->turn * 5 % (b->shape[1] / TILE) * TILE;
+            b->start[2] = b->turn++ * 7 % (b->shape[2] / TILE) * TILE;
+        }
         failed = v == LIBRARY   ? read_library(b)
                  : v == PREAD_2 ? read_pread(b)
                                 : read_ours(b, v == OURS_1 ? 1 : 2);
@@ -267,7 +295,7 @@ static bool prepare(bench *b, const char *folder) {
     b->bytes = (int64_t)sx_dtype_size(b->c->dtype);
     b->chunk = about.chunk[0] ? about.element_bytes : 0;
     for (int d = 0; d < 3; d++) {
-        const bool tile = b->c->what == ONE_TILE && d > 0;
+        const bool tile = b->c->what >= ONE_TILE && d > 0;
         b->shape[d] = about.shape[d];
         b->start[d] = tile ? about.shape[d] / 2 : 0;
         b->count[d] = tile ? TILE : about.shape[d];
@@ -326,6 +354,7 @@ static int warm_up(bench *b, char *expected) {
     }
     memcpy(expected, b->target, (size_t)b->bytes);
     memset(b->target, 1, (size_t)b->bytes);
+    b->turn = 0;
     if (sample(b, OURS_2, &own)) {
         return 1;
     }
@@ -418,13 +447,31 @@ static void print_case(const bench *b, int rounds, double took[VARIANTS][MOST_RO
     fflush(stdout);
 }
 
-static int run(bench *b, const char *folder, int rounds, char *expected) {
-    double took[VARIANTS][MOST_ROUNDS] = {{0}};
-    int busy = 0;
-    if (!prepare(b, folder)) {
-        fprintf(stderr, "bench_hdf5: %s is not there or lacks its filter, left out\n", b->path);
+/* Opens what stays open, for a tile after the other. */
+static int keep_open(bench *b) {
+    b->open = NULL;
+    b->dataset = -1;
+    b->turn = 0;
+    if (b->c->what != NEXT_TILE) {
         return 0;
     }
+    const hid_t file = H5Fopen(b->path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    b->dataset = H5Dopen2(file, "frames", H5P_DEFAULT);
+    H5Fclose(file);
+    return b->dataset < 0 || sx_hdf5_open(b->path, &b->open) != SX_OK ? fail(b, "cannot be opened")
+                                                                      : 0;
+}
+
+static void close_kept(bench *b) {
+    if (b->dataset >= 0) {
+        H5Dclose(b->dataset);
+    }
+    sx_hdf5_close(&b->open);
+}
+
+static int measure(bench *b, int rounds, char *expected) {
+    double took[VARIANTS][MOST_ROUNDS] = {{0}};
+    int busy = 0;
     const int64_t scratch = warm_up(b, expected) ? -1 : scratch_of(b);
     if (scratch < 0) {
         return 1;
@@ -443,6 +490,16 @@ static int run(bench *b, const char *folder, int rounds, char *expected) {
     }
     print_case(b, rounds, took, scratch, busy);
     return 0;
+}
+
+static int run(bench *b, const char *folder, int rounds, char *expected) {
+    if (!prepare(b, folder)) {
+        fprintf(stderr, "bench_hdf5: %s is not there or lacks its filter, left out\n", b->path);
+        return 0;
+    }
+    const int failed = keep_open(b) || measure(b, rounds, expected);
+    close_kept(b);
+    return failed;
 }
 
 /* The largest target of the cases. */
