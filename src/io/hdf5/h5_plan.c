@@ -22,7 +22,7 @@ struct sxi_h5_plan {
     bool *empty;     /* [boxes] without elements */
     sx_hdf5_missing missing;
     bool library;
-    int64_t bytes;
+    int64_t work;
     int depth;
     level level[DEPTH];
 };
@@ -87,6 +87,20 @@ static sx_status job_create(const sx_hdf5_box *box, int number, sxi_h5_job *job,
     return SX_OK;
 }
 
+/* Bytes to be worked on for so many of the array: filtered blocks are undone whole. */
+static int64_t work_of(const sxi_h5_job *job, int64_t bytes) {
+    const sxi_h5_storage *storage = &job->entry->storage;
+    if (bytes == 0 || job->entry->about.path != SX_HDF5_DIRECT || storage->codec.steps == 0) {
+        return bytes;
+    }
+    int64_t work = storage->block_bytes;
+    for (int d = 0; d < storage->rank; d++) {
+        const int64_t last = job->start[d] + job->count[d] - 1;
+        work *= last / storage->block[d] - job->start[d] / storage->block[d] + 1;
+    }
+    return work > bytes ? work : bytes;
+}
+
 sx_status sxi_h5_plan_create(int n, const sx_hdf5_box *boxes, const sx_hdf5_options *options,
                              sxi_h5_plan **created) {
     *created = NULL;
@@ -106,7 +120,7 @@ sx_status sxi_h5_plan_create(int n, const sx_hdf5_box *boxes, const sx_hdf5_opti
         int64_t bytes = 0;
         SXI_GO(job_create(&boxes[plan->boxes], plan->boxes, &plan->job[plan->boxes], &bytes));
         plan->empty[plan->boxes] = bytes == 0;
-        plan->bytes += bytes;
+        plan->work += work_of(&plan->job[plan->boxes], bytes);
     }
     *created = plan;
     plan = NULL;
@@ -151,7 +165,7 @@ void sxi_h5_plan_destroy(sxi_h5_plan **plan) {
     *plan = NULL;
 }
 
-int64_t sxi_h5_plan_bytes(const sxi_h5_plan *plan) { return plan->bytes; }
+int64_t sxi_h5_plan_work(const sxi_h5_plan *plan) { return plan->work; }
 
 /* Whether our threads read this job. */
 static bool is_direct(const sxi_h5_plan *plan, const sxi_h5_job *job) {

@@ -12,8 +12,8 @@ sx_status sxi_h5_plan_create(int n, const sx_hdf5_box *boxes, const sx_hdf5_opti
                              sxi_h5_plan **plan);
 void sxi_h5_plan_destroy(sxi_h5_plan **plan);
 
-/* sxi_h5_plan_bytes - bytes of all arrays. */
-int64_t sxi_h5_plan_bytes(const sxi_h5_plan *plan);
+/* sxi_h5_plan_work - bytes of all arrays, or of all filtered blocks that they meet. */
+int64_t sxi_h5_plan_work(const sxi_h5_plan *plan);
 
 /* sxi_h5_plan_next - the next slab, if there is one; to be given back by sxi_h5_plan_done. */
 sx_status sxi_h5_plan_next(sxi_h5_plan *plan, sxi_h5_slab *slab, sxi_h5_next *next);

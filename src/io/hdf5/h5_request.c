@@ -182,7 +182,7 @@ static sx_status begin(int n, const sx_hdf5_box *boxes, const sx_hdf5_options *o
     if (status != SX_OK) {
         return status;
     }
-    const int64_t worth = sxi_h5_plan_bytes(plan) / THREAD_BYTES;
+    const int64_t worth = sxi_h5_plan_work(plan) / THREAD_BYTES;
     threads = worth < threads ? (int)worth : threads;
     threads = threads < least ? least : threads > THREADS ? THREADS : threads;
     sx_hdf5_request *made = calloc(1, sizeof *made + (size_t)threads * sizeof *made->thread);
