@@ -10,6 +10,9 @@
 /* Beyond this HDF5, which walks single elements as well, is as good. */
 enum { LINKS_MOST = 65536, PAIRS = 2 * SX_MAX_RANK };
 
+/* Holes of more boxes than that are filled with all that lies between. */
+enum { HOLES_MOST = 1024 };
+
 /* Text that links point to. */
 struct sxi_h5_text {
     sxi_h5_text *next;
@@ -22,6 +25,9 @@ typedef struct cutter {
     int64_t room;    /* links for which there is memory */
     int64_t allowed; /* links before there are too many */
     int64_t reached; /* elements of the box that have a source */
+    /* Boxes of those, without such that have gaps. */
+    sxi_h5_range *box;
+    int64_t boxes, box_room;
     const char *reason;
 } cutter;
 
@@ -143,6 +149,34 @@ static int64_t start_runs(const sxi_h5_job *job, int count, track *tracks, int64
     return runs;
 }
 
+/* Keeps the box that the runs fill, if they leave no gaps. */
+static sx_status keep_box(cutter *cut, int count, const track *tracks) {
+    sxi_h5_range box = {.start = {0}};
+    for (int i = 0; i < count; i++) {
+        const track *way = &tracks[i];
+        const int t = way->pair.target;
+        if (t >= 0) {
+            box.start[t] = sxi_h5_axis_at(&way->target, way->first);
+            box.count[t] = way->end - way->first;
+            if (sxi_h5_axis_at(&way->target, way->end - 1) - box.start[t] >= box.count[t]) {
+                return SX_OK;
+            }
+        }
+    }
+    if (cut->boxes == cut->box_room) {
+        const int64_t room = cut->box_room > 0 ? 2 * cut->box_room : 16;
+        sxi_h5_range *more = realloc(cut->box, (size_t)room * sizeof *more);
+        if (!more) {
+            return SXI_FAIL(SX_ERR_MEMORY, "no memory for %lld parts of a virtual dataset",
+                            (long long)room);
+        }
+        cut->box = more;
+        cut->box_room = room;
+    }
+    cut->box[cut->boxes++] = box;
+    return SX_OK;
+}
+
 static sx_status cut_part(cutter *cut, const part *piece) {
     static const sxi_h5_axis one = {0, 1, 1, 1};
     sxi_h5_pair pair[PAIRS];
@@ -168,6 +202,7 @@ static sx_status cut_part(cutter *cut, const part *piece) {
         return SX_OK;
     }
     if (elements > 0) {
+        SXI_TRY(keep_box(cut, count, tracks));
         do {
             SXI_TRY(add_link(cut, piece, count, tracks));
         } while (next_runs(count, tracks));
@@ -273,17 +308,40 @@ sx_status sxi_h5_not_mapped(const sx_hdf5 *file, const sxi_h5_entry *entry, int6
                     file->path, entry->name, (long long)elements);
 }
 
-/* Fills the box with the fill value; sources come over it later. */
-static sx_status fill(const sxi_h5_job *job, sx_hdf5_missing missing, int64_t rest) {
+static void fill_box(const sxi_h5_job *job, const sxi_h5_range *range) {
     const sxi_h5_target *target = &job->target;
     const sxi_h5_storage *storage = &job->entry->storage;
-    if (missing == SX_HDF5_MISSING_ERROR && !storage->fill_is_nan) {
-        return sxi_h5_not_mapped(job->file, job->entry, rest);
-    }
+    unsigned char *data = target->data;
     sxi_place_box box = {.rank = storage->rank};
-    memcpy(box.count, job->count, sizeof job->count);
-    memcpy(box.target_stride, target->stride, sizeof target->stride);
-    sxi_place(&box, storage->fill, &storage->type, target->data, &target->type);
+    for (int d = 0; d < storage->rank; d++) {
+        box.count[d] = range->count[d];
+        box.target_stride[d] = target->stride[d];
+        data += (range->start[d] - job->start[d]) * target->stride[d];
+    }
+    sxi_place(&box, storage->fill, &storage->type, data, &target->type);
+}
+
+/* Fills what no source reaches with the fill value; where that lies between strides, sources come
+ * over it later. */
+static sx_status fill(const cutter *cut, sx_hdf5_missing missing, int64_t elements) {
+    const sxi_h5_job *job = cut->job;
+    if (missing == SX_HDF5_MISSING_ERROR && !job->entry->storage.fill_is_nan) {
+        return sxi_h5_not_mapped(job->file, job->entry, elements);
+    }
+    sxi_h5_range whole;
+    memcpy(whole.start, job->start, sizeof whole.start);
+    memcpy(whole.count, job->count, sizeof whole.count);
+    sxi_h5_range *hole = malloc(HOLES_MOST * sizeof *hole);
+    const int64_t holes =
+        hole ? sxi_h5_rest(job->entry->about.rank, &whole, cut->boxes, cut->box, HOLES_MOST, hole)
+             : -1;
+    for (int64_t i = 0; i < holes; i++) {
+        fill_box(job, &hole[i]);
+    }
+    if (holes < 0) {
+        fill_box(job, &whole);
+    }
+    free(hole);
     return SX_OK;
 }
 
@@ -301,11 +359,12 @@ sx_status sxi_h5_virtual_links(const sxi_h5_job *job, sx_hdf5_missing missing, s
     const int64_t elements = sxi_h5_elements(job->entry->about.rank, job->count);
     sx_status status = elements > 0 ? cut_all(&cut, mappings) : SX_OK;
     if (status == SX_OK && !cut.reason && cut.reached < elements) {
-        status = fill(job, missing, elements - cut.reached);
+        status = fill(&cut, missing, elements - cut.reached);
     }
     if (status != SX_OK || cut.reason) {
         sxi_h5_links_free(links);
     }
+    free(cut.box);
     *reason = cut.reason;
     return status;
 }

@@ -106,3 +106,58 @@ int64_t sxi_h5_runs(const sxi_h5_axis *target, const sxi_h5_axis *source, int64_
     }
     return count;
 }
+
+static bool ranges_meet(int rank, const sxi_h5_range *a, const sxi_h5_range *b) {
+    for (int d = 0; d < rank; d++) {
+        if (a->start[d] >= b->start[d] + b->count[d] || b->start[d] >= a->start[d] + a->count[d]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Cuts what lies before, and behind, taken along each axis from a box that meets it. */
+static int64_t split(int rank, sxi_h5_range range, const sxi_h5_range *taken, sxi_h5_range *piece) {
+    int64_t count = 0;
+    for (int d = 0; d < rank; d++) {
+        const int64_t before = taken->start[d] - range.start[d];
+        if (before > 0) {
+            piece[count] = range;
+            piece[count++].count[d] = before;
+            range.start[d] += before;
+            range.count[d] -= before;
+        }
+        const int64_t inside = taken->start[d] + taken->count[d] - range.start[d];
+        if (inside < range.count[d]) {
+            piece[count] = range;
+            piece[count].start[d] += inside;
+            piece[count++].count[d] -= inside;
+            range.count[d] = inside;
+        }
+    }
+    return count;
+}
+
+int64_t sxi_h5_rest(int rank, const sxi_h5_range *whole, int64_t n, const sxi_h5_range *taken,
+                    int64_t most, sxi_h5_range *rest) {
+    int64_t count = 1;
+    rest[0] = *whole;
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t j = 0; j < count;) {
+            sxi_h5_range piece[2 * SX_MAX_RANK];
+            if (!ranges_meet(rank, &rest[j], &taken[i])) {
+                j++;
+                continue;
+            }
+            const int64_t pieces = split(rank, rest[j], &taken[i], piece);
+            rest[j] = rest[--count];
+            if (count + pieces > most) {
+                return -1;
+            }
+            for (int64_t p = 0; p < pieces; p++) {
+                rest[count++] = piece[p];
+            }
+        }
+    }
+    return count;
+}

@@ -28,6 +28,19 @@ typedef struct sxi_h5_pair {
     int target, source;
 } sxi_h5_pair;
 
+/* A box. */
+typedef struct sxi_h5_range {
+    int64_t start[SX_MAX_RANK], count[SX_MAX_RANK];
+} sxi_h5_range;
+
+/* sxi_h5_rest - what is left of a box once n others are taken from it, as boxes that do not meet.
+ *
+ * out  rest  [most]
+ *
+ * returns their number; -1 where more than most would be needed on the way */
+int64_t sxi_h5_rest(int rank, const sxi_h5_range *whole, int64_t n, const sxi_h5_range *taken,
+                    int64_t most, sxi_h5_range *rest);
+
 /* sxi_h5_elements - of a shape; at most SXI_H5_ENDLESS, whatever a damaged file says. */
 int64_t sxi_h5_elements(int rank, const int64_t *shape);
 

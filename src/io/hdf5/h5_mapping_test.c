@@ -62,6 +62,60 @@ START_TEST(elements_of_any_shape) {
 }
 END_TEST
 
+/* Marks the elements of a box in a cube of SIDE elements a side. */
+enum { SIDE = 7, CUBE = SIDE * SIDE * SIDE };
+
+static void mark_box(const sxi_h5_range *range, int *marks) {
+    for (int i = 0; i < CUBE; i++) {
+        const int64_t at[] = {i / (SIDE * SIDE), i / SIDE % SIDE, i % SIDE};
+        bool inside = true;
+        for (int d = 0; d < 3; d++) {
+            inside =
+                inside && at[d] >= range->start[d] && at[d] < range->start[d] + range->count[d];
+        }
+        marks[i] += inside;
+    }
+}
+
+static sxi_h5_range any_box(void) {
+    sxi_h5_range range = {.start = {0}};
+    for (int d = 0; d < 3; d++) {
+        range.start[d] = pick(SIDE);
+        range.count[d] = 1 + pick(SIDE - range.start[d]);
+    }
+    return range;
+}
+
+START_TEST(the_rest_of_a_box) {
+    enum { TAKEN = 5, MOST = 200 };
+    for (int i = 0; i < 500; i++) {
+        const sxi_h5_range whole = any_box();
+        sxi_h5_range taken[TAKEN], rest[MOST];
+        int in_whole[CUBE] = {0}, in_taken[CUBE] = {0}, in_rest[CUBE] = {0};
+        mark_box(&whole, in_whole);
+        for (int t = 0; t < TAKEN; t++) {
+            taken[t] = any_box();
+            mark_box(&taken[t], in_taken);
+        }
+        const int64_t count = sxi_h5_rest(3, &whole, TAKEN, taken, MOST, rest);
+        ck_assert(count >= 0);
+        for (int64_t r = 0; r < count; r++) {
+            mark_box(&rest[r], in_rest);
+        }
+        bool same = true;
+        for (int k = 0; k < CUBE; k++) {
+            same = same && in_rest[k] == (in_whole[k] && !in_taken[k]);
+        }
+        ck_assert(same);
+    }
+    const sxi_h5_range whole = {{0}, {7, 7, 7}}, middle = {{3, 3, 3}, {1, 1, 1}};
+    sxi_h5_range rest[6];
+    ck_assert_int_eq(sxi_h5_rest(3, &whole, 1, &middle, 6, rest), 6);
+    ck_assert_int_eq(sxi_h5_rest(3, &whole, 1, &middle, 5, rest), -1);
+    ck_assert_int_eq(sxi_h5_rest(3, &whole, 1, &whole, 1, rest), 0);
+}
+END_TEST
+
 START_TEST(an_axis_without_end) {
     const sxi_h5_axis single = sxi_h5_axis_of(3, 10, SXI_H5_ENDLESS, 2);
     const sxi_h5_axis dense = sxi_h5_axis_of(3, 1, SXI_H5_ENDLESS, 1);
@@ -155,5 +209,5 @@ START_TEST(runs_cover_all_and_are_even) {
 END_TEST
 
 SX_TEST_MAIN("h5_mapping", elements_lie_where_they_are_selected, elements_of_any_shape,
-             an_axis_without_end, axes_that_meet, axes_are_tied_in_order,
+             the_rest_of_a_box, an_axis_without_end, axes_that_meet, axes_are_tied_in_order,
              runs_cover_all_and_are_even)

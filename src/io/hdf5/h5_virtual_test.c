@@ -301,6 +301,27 @@ START_TEST(what_no_mapping_reaches) {
 }
 END_TEST
 
+/* Modules with gaps between them, one of them missing. */
+START_TEST(gaps_between_modules) {
+    sx_folder_empty();
+    put_file("s.h5", H5T_STD_U16LE, 2, (hsize_t[]){5, 6}, 1);
+    hid_t created = mappings();
+    const double fill = 65535;
+    const side whole = {2, {20, 23}, {0}, {0}, {0}, {0}};
+    const side source = {2, {5, 6}, {0}, {0}, {0}, {0}};
+    H5Pset_fill_value(created, H5T_NATIVE_DOUBLE, &fill);
+    for (hsize_t i = 0; i < 8; i++) {
+        const side target = {2,      {20, 23}, {1 + i / 3 * 7 - i / 6, 1 + i % 3 * 8 - i % 3 / 2},
+                             {1, 1}, {5, 6},   {1, 1}};
+        map(created, &target, "s.h5", "x", &source);
+    }
+    hid_t file = make("v.h5");
+    put_virtual(file, H5T_STD_U16LE, &whole, created);
+    H5Fclose(file);
+    compare("v.h5", NULL);
+}
+END_TEST
+
 START_TEST(nested_three_deep) {
     sx_folder_empty();
     put_file("0.h5", H5T_STD_I32LE, 2, (hsize_t[]){6, 4}, 1);
@@ -791,7 +812,8 @@ START_TEST(a_box_of_nothing) {
 END_TEST
 
 SX_TEST_MAIN("h5_virtual", interleaved_sources, strides_and_blocks_on_both_sides,
-             what_no_mapping_reaches, nested_three_deep, the_file_itself_and_a_ring,
-             numbered_sources, sources_without_end, sources_of_another_rank,
-             sources_of_another_type, any_selections, what_is_left_to_the_library,
-             what_is_not_there, where_sources_are_looked_for, many_sources, a_box_of_nothing)
+             what_no_mapping_reaches, gaps_between_modules, nested_three_deep,
+             the_file_itself_and_a_ring, numbered_sources, sources_without_end,
+             sources_of_another_rank, sources_of_another_type, any_selections,
+             what_is_left_to_the_library, what_is_not_there, where_sources_are_looked_for,
+             many_sources, a_box_of_nothing)
