@@ -21,6 +21,8 @@ static const values defaults;
 
 enum { NAMES = 36 }; /* columns */
 
+static const char *const layouts[] = {"compact", "contiguous", "chunked", "external", "virtual"};
+
 static const char provenance[] = "/provenance/";
 
 static bool is_provenance(const char *name) {
@@ -85,6 +87,50 @@ static void print_attribute(const sx_info_object *o) {
     putchar('\n');
 }
 
+/* "216 MB" */
+static void print_size(int64_t bytes) {
+    static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB", "PB", "EB"};
+    double size = (double)bytes;
+    int unit = 0;
+    for (; size >= 1000 && unit < 6; unit++) {
+        size /= 1000;
+    }
+    printf("%.3g %s", size, units[unit]);
+}
+
+/* What of a dataset was written, and how small it became; on the line of facts. */
+static void print_stored(const sx_info_object *o) {
+    if (o->layout == SX_HDF5_CONTIGUOUS || o->layout == SX_HDF5_COMPACT) {
+        printf(", %s", layouts[o->layout]);
+    }
+    if (o->chunks_stored != o->chunks) {
+        printf(", %" PRId64 " of %" PRId64 " chunks written", o->chunks_stored, o->chunks);
+    }
+    if (o->chunked && *o->filters && o->stored_bytes > 0) {
+        fputs(", ", stdout);
+        print_size(o->stored_bytes);
+        fputs(" for ", stdout);
+        print_size(o->bytes);
+        printf(" (ratio %.3g)", (double)o->bytes / (double)o->stored_bytes);
+    }
+}
+
+/* Below: why it is read slowly, and what will be slow. What is compact is read in no time. */
+static void print_advice(const sx_info_object *o) {
+    if (o->path == SX_HDF5_LIBRARY && o->layout != SX_HDF5_COMPACT && o->bytes > 0) {
+        fputs("    read through H5Dread, one thread at a time: ", stdout);
+        print_text(o->reason);
+        putchar('\n');
+    }
+    for (const char *line = o->advice; *line; line = strchr(line, '\n') + 1) {
+        fputs("    ", stdout);
+        for (const char *c = line; *c != '\n'; c++) {
+            print_text((const char[]){*c, '\0'});
+        }
+        putchar('\n');
+    }
+}
+
 /* A line of facts, then its sentence. */
 static bool print_object(void *data, const sx_info_object *o) {
     (void)data;
@@ -113,6 +159,9 @@ static bool print_object(void *data, const sx_info_object *o) {
         fputs(o->kind == SX_INFO_LINK ? " " : ", ", stdout);
         print_text(o->storage);
     }
+    if (o->described) {
+        print_stored(o);
+    }
     if (*o->value) {
         fputs(" = ", stdout);
         print_value(o);
@@ -126,6 +175,9 @@ static bool print_object(void *data, const sx_info_object *o) {
         fputs("    ", stdout);
         print_text(o->sentence);
         putchar('\n');
+    }
+    if (o->described) {
+        print_advice(o);
     }
     return true;
 }
@@ -153,6 +205,21 @@ static json_t *text_of(const char *text) {
     return json_string(ascii);
 }
 
+static void describe_json(json_t *object, const sx_info_object *o) {
+    json_object_set_new(object, "layout", json_string(layouts[o->layout]));
+    json_object_set_new(object, "path",
+                        json_string(o->path == SX_HDF5_DIRECT ? "direct" : "library"));
+    json_object_set_new(object, "reason", text_of(o->reason));
+    json_object_set_new(object, "filters", text_of(o->filters));
+    json_object_set_new(object, "bytes", json_integer(o->bytes));
+    json_object_set_new(object, "stored_bytes", json_integer(o->stored_bytes));
+    if (o->chunked) {
+        json_object_set_new(object, "chunks_stored", json_integer(o->chunks_stored));
+        json_object_set_new(object, "chunks_all", json_integer(o->chunks));
+        json_object_set_new(object, "advice", text_of(o->advice));
+    }
+}
+
 static bool add_json(void *data, const sx_info_object *o) {
     static const char *const kinds[] = {"group", "dataset", "link", "attribute"};
     cli_guard_renew();
@@ -168,6 +235,9 @@ static bool add_json(void *data, const sx_info_object *o) {
                             o->chunked ? numbers(o->rank, o->chunk) : json_null());
         json_object_set_new(object, "unit", text_of(o->unit));
         json_object_set_new(object, "sentence", text_of(o->sentence));
+    }
+    if (o->described) {
+        describe_json(object, o);
     }
     if (*o->storage) {
         json_object_set_new(object, "storage", text_of(o->storage));

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <sextant/status.h>
+#include <sextant/hdf5.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,6 +35,17 @@ typedef struct sx_info_object {
     int64_t shape[SX_INFO_MAX_RANK];
     bool chunked;
     int64_t chunk[SX_INFO_MAX_RANK];
+
+    /* How a dataset is stored and read; only where described. */
+    bool described;
+    sx_hdf5_layout layout;
+    sx_hdf5_path path;
+    const char *reason;            /* why not SX_HDF5_DIRECT */
+    const char *filters;           /* in the order of writing, "shuffle, gzip" */
+    int64_t bytes;                 /* of the values; 0 where elements vary in length */
+    int64_t stored_bytes;          /* in this file */
+    int64_t chunks, chunks_stored; /* in all, and those that were written */
+    const char *advice; /* what will be slow, and the command that mends it, a line each */
 } sx_info_object;
 
 /* Called in name order. It returns false to stop, and must not call the library. */

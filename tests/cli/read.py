@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""sextant read from outside: checksums, .npy files, sentences. h5py and numpy are the referees.
+"""sextant read and info from outside: checksums, .npy files, layouts, sentences. h5py and numpy are the referees.
 
 read.py, with SEXTANT in the environment; 77 without h5py
 """
@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -210,6 +211,54 @@ with contextlib.ExitStack() as stack:
     assert (np.load("kept.npy") == frames).all()
     small = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
     refused("full.npy cannot be written", "all.h5", "frames", "-o", "full.npy", preexec_fn=small)
+
+    # info: layout, chunks, path, advice
+    stack_of = generator.poisson(2, (64, 256, 700)).astype(np.uint16)
+    with h5py.File("info.h5", "w") as f:
+        f.create_dataset("frames", data=stack_of, chunks=(1, 256, 700), compression="gzip", compression_opts=1)
+        f.create_dataset("tiles", data=stack_of, chunks=(64, 16, 16))
+        f.create_dataset("part", (100, 100), np.float32, chunks=(10, 100), scaleoffset=2)[:50] = 1
+        f["plain"] = stack_of[0]
+        loop = f.create_group("loop")
+        loop["back"] = loop
+        f["also"] = f["plain"]
+    told = subprocess.run([SEXTANT, "info", "info.h5"], capture_output=True, text=True, check=True).stdout
+    for line in (
+        "uint16 64x256x700, chunks 1x256x700, deflate, ",
+        "    slow for traces: one pixel through all 64 frames decodes 23 of 23 MB\n    h5repack -l '/frames:CHUNK=",
+        "    slow for frames: one of them lies in 11200 runs of 32 bytes\n    h5repack -l '/tiles:CHUNK=",
+        "chunks 10x100, scaleoffset, 5 of 10 chunks written, ",
+        "    read through H5Dread, one thread at a time: filter 6 (scale-offset)",
+        "uint16 256x700, contiguous\n",
+    ):
+        assert line in told, (line, told)
+    assert told.count("uint16 256x700") == 1 and "/loop/back" not in told, told
+    told = subprocess.run([SEXTANT, "info", "info.h5", "--json"], capture_output=True, text=True, check=True).stdout
+    objects = {item["name"]: item for item in json.loads(told)["objects"]}
+    with h5py.File("info.h5") as f:
+        for name in ("frames", "tiles", "part"):
+            found, item = f[name], objects["/" + name]
+            assert item["layout"] == "chunked" and item["stored_bytes"] == found.id.get_storage_size(), item
+            assert item["chunks_stored"] == found.id.get_num_chunks() and item["bytes"] == found.nbytes, item
+    assert objects["/part"]["path"] == "library" and objects["/frames"]["path"] == "direct"
+    assert objects["/frames"]["filters"] == "gzip" and objects["/also"]["layout"] == "contiguous"
+    # The command mends what it says, and keeps the filters
+    for name in ("frames", "tiles"):
+        command = objects["/" + name]["advice"].splitlines()[-1]
+        if shutil.which("h5repack"):
+            subprocess.run(command, shell=True, check=True)
+            told = subprocess.run([SEXTANT, "info", "NEW.h5", "--json"], capture_output=True, text=True, check=True)
+            new = {item["name"]: item for item in json.loads(told.stdout)["objects"]}["/" + name]
+            assert new["advice"] == "" and new["filters"] == objects["/" + name]["filters"], new
+    # Nested as deep as files go: by path each level would cost as many look-ups
+    with h5py.File("deep.h5", "w", libver="latest") as f:
+        group = f
+        for _ in range(2000):
+            group = group.create_group("g")
+        group["x"] = 1.5
+    computing = lambda: resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
+    told = subprocess.run([SEXTANT, "info", "deep.h5"], capture_output=True, text=True, preexec_fn=computing)
+    assert told.stdout.startswith("/g" * 2000 + "/x") and told.returncode == 0, told.stderr
 
     # More than one band: 280 MB, of which nothing lies on the disk
     with h5py.File("large.h5", "w") as f:

@@ -228,18 +228,17 @@ static sx_status describe_virtual(sx_hdf5 *file, sxi_h5_entry *entry) {
     return SX_OK;
 }
 
-static sx_status entry_open(sx_hdf5 *file, const char *name, sxi_h5_entry **opened) {
-    if (type_of(file, name) != H5O_TYPE_DATASET) {
-        return sxi_h5_missing(file, name);
-    }
+/* An entry that owns the open dataset, closed with it on failure. id may be negative. */
+static sx_status entry_of(sx_hdf5 *file, const char *name, hid_t id, sxi_h5_entry **opened) {
     sxi_h5_entry *entry = calloc(1, sizeof *entry);
     char *copy = strdup(name);
     if (!entry || !copy) {
         free(entry);
         free(copy);
+        H5Dclose(id);
         return SXI_FAIL(SX_ERR_MEMORY, "%s: no memory to open %s", file->path, name);
     }
-    *entry = (sxi_h5_entry){.name = copy, .id = H5Dopen2(file->id, name, H5P_DEFAULT)};
+    *entry = (sxi_h5_entry){.name = copy, .id = id};
     sx_status status = SX_OK;
     if (entry->id < 0) {
         char reason[SXI_H5_REASON];
@@ -252,7 +251,22 @@ static sx_status entry_open(sx_hdf5 *file, const char *name, sxi_h5_entry **open
     if (status == SX_OK && entry->about.layout == SX_HDF5_VIRTUAL) {
         status = describe_virtual(file, entry);
     }
-    if (status == SX_OK && entry->about.chunk[0] > 0 && entry->about.path == SX_HDF5_LIBRARY) {
+    if (status != SX_OK) {
+        entry_close(entry);
+        return status;
+    }
+    *opened = entry;
+    return SX_OK;
+}
+
+static sx_status entry_open(sx_hdf5 *file, const char *name, sxi_h5_entry **opened) {
+    if (type_of(file, name) != H5O_TYPE_DATASET) {
+        return sxi_h5_missing(file, name);
+    }
+    sxi_h5_entry *entry = NULL;
+    SXI_TRY(entry_of(file, name, H5Dopen2(file->id, name, H5P_DEFAULT), &entry));
+    sx_status status = SX_OK;
+    if (entry->about.chunk[0] > 0 && entry->about.path == SX_HDF5_LIBRARY) {
         status = with_cache(file, entry);
     }
     if (status != SX_OK) {
@@ -260,6 +274,16 @@ static sx_status entry_open(sx_hdf5 *file, const char *name, sxi_h5_entry **open
         return status;
     }
     *opened = entry;
+    return SX_OK;
+}
+
+sx_status sxi_h5_describe_open(sx_hdf5 *file, const char *name, hid_t dataset,
+                               sx_hdf5_dataset *about) {
+    sxi_h5_entry *entry = NULL;
+    H5Iinc_ref(dataset); /* closing the entry gives it back */
+    SXI_TRY(entry_of(file, name, dataset, &entry));
+    *about = entry->about;
+    entry_close(entry);
     return SX_OK;
 }
 

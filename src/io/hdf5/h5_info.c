@@ -3,23 +3,38 @@
 #include <sextant/info.h>
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
+#include "io/hdf5/h5_advice.h"
 #include "io/hdf5/h5_locked.h"
+#include "io/hdf5/h5_visit.h"
 
-enum { TYPE = 64, STORAGE = 512, SENTENCE = 1024, VALUE = 4096, VALUES = 16 };
+enum { TYPE = 64, STORAGE = 512, SENTENCE = 1024, VALUE = 4096, VALUES = 16, ADVICE = 16384 };
 
 typedef struct walk {
+    sx_hdf5 *file;
     sx_info_fn fn;
     void *data;
-    const char *group; /* whose links are looked at */
+    const char *owner; /* whose attributes are looked at */
 } walk;
 
 /* Texts of the object at hand. */
 typedef struct words {
-    char name[4096], type[TYPE], unit[32], sentence[SENTENCE], storage[STORAGE], value[VALUE];
+    char type[TYPE], unit[32], sentence[SENTENCE], storage[STORAGE], value[VALUE], advice[ADVICE];
+    sx_hdf5_dataset about;
 } words;
+
+/* "/fit@t0_ps", malloc'd. */
+static char *join(const char *owner, char mark, const char *name) {
+    const size_t size = strlen(owner) + strlen(name) + 2;
+    char *full = malloc(size);
+    if (full) {
+        snprintf(full, size, "%s%c%s", owner, mark, name);
+    }
+    return full;
+}
 
 static void say_type(hid_t type, char *text, size_t size) {
     const int bits = 8 * (int)H5Tget_size(type);
@@ -136,7 +151,43 @@ static void read_value(hid_t dataset, const sx_info_object *object, hid_t type, 
     }
 }
 
-static void look_at_dataset(hid_t dataset, sx_info_object *object, words *w) {
+/* Layout, chunks and the way it would be read. Not of what sextant refuses to read. */
+static void describe(const walk *w, hid_t dataset, hid_t space, sx_info_object *object,
+                     words *texts) {
+    const sx_hdf5_dataset *about = &texts->about;
+    hsize_t stored = 0;
+    if (sxi_h5_describe_open(w->file, object->name, dataset, &texts->about) != SX_OK) {
+        return;
+    }
+    object->described = true;
+    object->layout = about->layout;
+    object->path = about->path;
+    object->bytes = about->element_bytes;
+    object->stored_bytes = (int64_t)H5Dget_storage_size(dataset);
+    for (int d = 0; d < about->rank; d++) {
+        if (__builtin_mul_overflow(object->bytes, about->shape[d], &object->bytes)) {
+            object->bytes = INT64_MAX;
+        }
+    }
+    if (about->layout != SX_HDF5_CHUNKED || !object->chunked) {
+        return;
+    }
+    object->chunks = 1;
+    for (int d = 0; d < about->rank; d++) {
+        const int64_t along =
+            about->shape[d] / about->chunk[d] + (about->shape[d] % about->chunk[d] > 0);
+        if (__builtin_mul_overflow(object->chunks, along, &object->chunks)) {
+            object->chunks = INT64_MAX;
+        }
+    }
+    /* Not H5Dget_chunk_info, which walks the whole index for each. */
+    if (H5Dget_num_chunks(dataset, space, &stored) >= 0) {
+        object->chunks_stored = (int64_t)stored;
+    }
+    sxi_h5_advice(w->file->path, object->name, about, texts->advice, sizeof texts->advice);
+}
+
+static void look_at_dataset(const walk *walker, hid_t dataset, sx_info_object *object, words *w) {
     hid_t type = H5Dget_type(dataset);
     hid_t space = H5Dget_space(dataset);
     hsize_t shape[SX_INFO_MAX_RANK] = {0};
@@ -149,6 +200,7 @@ static void look_at_dataset(hid_t dataset, sx_info_object *object, words *w) {
     say_storage(dataset, object, w->storage, sizeof w->storage);
     if (H5Sget_simple_extent_type(space) != H5S_NULL) {
         read_value(dataset, object, type, w->value, sizeof w->value);
+        describe(walker, dataset, space, object, w);
     }
     H5Sclose(space);
     H5Tclose(type);
@@ -185,7 +237,11 @@ static herr_t look_at_attribute(hid_t owner, const char *name, const H5A_info_t 
     if (is_told(name)) {
         return 0;
     }
-    char full[4096], type_word[TYPE] = "unreadable", value[VALUE] = "";
+    char type_word[TYPE] = "unreadable", value[VALUE] = "";
+    char *full = join(w->owner, '@', name);
+    if (!full) {
+        return -1;
+    }
     sx_info_object object = {.kind = SX_INFO_ATTRIBUTE,
                              .name = full,
                              .type = type_word,
@@ -193,7 +249,6 @@ static herr_t look_at_attribute(hid_t owner, const char *name, const H5A_info_t 
                              .sentence = "",
                              .storage = "",
                              .value = value};
-    snprintf(full, sizeof full, "%s@%s", w->group, name);
     hid_t id = H5Aopen(owner, name, H5P_DEFAULT);
     if (id >= 0) {
         hid_t type = H5Aget_type(id), space = H5Aget_space(id);
@@ -215,63 +270,57 @@ static herr_t look_at_attribute(hid_t owner, const char *name, const H5A_info_t 
         H5Tclose(type);
         H5Aclose(id);
     }
-    return w->fn(w->data, &object) ? 0 : 1;
+    const bool more = w->fn(w->data, &object);
+    free(full);
+    return more ? 0 : 1;
 }
 
 /* --- objects and links --- */
 
-static herr_t look_at_link(hid_t group, const char *name, const H5L_info_t *info, void *data);
-
-/* An object met for the first time; then the links of a group that are not followed. */
-static herr_t look_at_object(hid_t root, const char *name, const H5O_info_t *info, void *data) {
-    const walk *w = data;
+/* Whether to go on. */
+static bool look_at_object(void *data, const char *name, hid_t id) {
+    walk *w = data;
     words texts = {0};
-    sx_info_object object = {.name = texts.name,
+    const H5I_type_t kind = id >= 0 ? H5Iget_type(id) : H5I_BADID;
+    sx_info_object object = {.kind = kind == H5I_GROUP ? SX_INFO_GROUP : SX_INFO_DATASET,
+                             .name = name,
                              .type = texts.type,
                              .unit = texts.unit,
                              .sentence = texts.sentence,
                              .storage = texts.storage,
-                             .value = texts.value};
-    const bool is_root = strcmp(name, ".") == 0;
-    if (info->type != H5O_TYPE_GROUP && info->type != H5O_TYPE_DATASET) {
-        return 0;
+                             .value = texts.value,
+                             .reason = texts.about.reason,
+                             .filters = texts.about.filters,
+                             .advice = texts.advice};
+    if (kind == H5I_DATATYPE) {
+        return true;
     }
-    object.kind = info->type == H5O_TYPE_GROUP ? SX_INFO_GROUP : SX_INFO_DATASET;
-    snprintf(texts.name, sizeof texts.name, "/%s", is_root ? "" : name);
-    hid_t id = H5Oopen(root, name, H5P_DEFAULT);
     if (id < 0) {
         snprintf(texts.type, sizeof texts.type, "unreadable");
-    } else {
-        if (object.kind == SX_INFO_DATASET) {
-            look_at_dataset(id, &object, &texts);
-        }
-        read_attribute(id, "units", texts.unit, sizeof texts.unit);
-        read_attribute(id, "unit", texts.unit, sizeof texts.unit);
-        read_attribute(id, "long_name", texts.sentence, sizeof texts.sentence);
+        return w->fn(w->data, &object);
     }
-    herr_t end = is_root || w->fn(w->data, &object) ? 0 : 1;
-    if (end == 0 && id >= 0) {
-        walk here = {w->fn, w->data, texts.name};
-        end = H5Aiterate2(id, H5_INDEX_NAME, H5_ITER_INC, NULL, look_at_attribute, &here);
+    if (kind == H5I_DATASET) {
+        look_at_dataset(w, id, &object, &texts);
     }
-    if (end == 0 && id >= 0 && object.kind == SX_INFO_GROUP) {
-        walk here = {w->fn, w->data, is_root ? "" : texts.name};
-        end = H5Literate(id, H5_INDEX_NAME, H5_ITER_INC, NULL, look_at_link, &here);
+    read_attribute(id, "units", texts.unit, sizeof texts.unit);
+    read_attribute(id, "unit", texts.unit, sizeof texts.unit);
+    read_attribute(id, "long_name", texts.sentence, sizeof texts.sentence);
+    if (strcmp(name, "/") != 0 && !w->fn(w->data, &object)) {
+        return false;
     }
-    if (id >= 0) {
-        H5Oclose(id);
-    }
-    return end;
+    w->owner = name;
+    return H5Aiterate2(id, H5_INDEX_NAME, H5_ITER_INC, NULL, look_at_attribute, w) <= 0;
 }
 
-static herr_t look_at_link(hid_t group, const char *name, const H5L_info_t *info, void *data) {
+static bool look_at_link(void *data, hid_t group, const char *parent, const char *name,
+                         const H5L_info_t *info) {
     const walk *w = data;
-    char full[4096], storage[STORAGE] = "", target[2048] = "";
+    char storage[STORAGE] = "", target[2048] = "";
     const char *file = NULL, *object = NULL;
-    if (info->type == H5L_TYPE_HARD) {
-        return 0;
+    char *full = join(parent, '/', name);
+    if (!full) {
+        return false;
     }
-    snprintf(full, sizeof full, "%s/%s", w->group, name);
     if (info->u.val_size < sizeof target &&
         H5Lget_val(group, name, target, sizeof target, H5P_DEFAULT) >= 0) {
         if (info->type == H5L_TYPE_EXTERNAL &&
@@ -292,20 +341,18 @@ static herr_t look_at_link(hid_t group, const char *name, const H5L_info_t *info
                                  .sentence = "",
                                  .storage = storage,
                                  .value = ""};
-    return w->fn(w->data, &link) ? 0 : 1;
+    const bool more = w->fn(w->data, &link);
+    free(full);
+    return more;
 }
 
 sx_status sx_info_run(const char *path, sx_info_fn fn, void *data) {
     sx_hdf5 *file = NULL;
     SXI_TRY(sx_hdf5_open(path, &file));
-    sx_status status = SX_OK;
-    walk w = {.fn = fn, .data = data};
+    walk w = {.file = file, .fn = fn, .data = data};
+    const sxi_h5_visitor visitor = {look_at_object, look_at_link, &w};
     sxi_h5_enter();
-    if (H5Ovisit2(file->id, H5_INDEX_NAME, H5_ITER_INC, look_at_object, &w, H5O_INFO_BASIC) < 0) {
-        char reason[SXI_H5_REASON];
-        status = SXI_FAIL(SX_ERR_FORMAT, "%s: its objects cannot be listed: %s", path,
-                          sxi_h5_reason(reason, sizeof reason));
-    }
+    const sx_status status = sxi_h5_visit(file, &visitor);
     sxi_h5_leave();
     sx_hdf5_close(&file);
     return status;

@@ -72,6 +72,10 @@ void sxi_h5_entries_drop(sx_hdf5 *file, int most);
 sx_status sxi_h5_describe_space(const char *path, const char *name, hid_t dataset,
                                 sx_hdf5_dataset *about);
 
+/* sxi_h5_describe_open - describes a dataset that the caller has opened; nothing of it is kept. */
+sx_status sxi_h5_describe_open(sx_hdf5 *file, const char *name, hid_t dataset,
+                               sx_hdf5_dataset *about);
+
 /* sxi_h5_missing - SX_ERR_MISSING and what there is instead of name. */
 sx_status sxi_h5_missing(sx_hdf5 *file, const char *name);
 
