@@ -150,7 +150,7 @@ static void transposed(const plan *p, const char *source, char *target) {
 }
 
 /* Converts as many rows as fill a line of the cache in the target, then transposes those. */
-enum { LINE = 64, COLUMNS = 256 };
+enum { LINE = 64, COLUMNS = 512 };
 
 static void transposed_converted(const plan *p, const char *source, char *target) {
     const axis *columns = &p->axis[p->rank - 2], *rows = &p->axis[p->rank - 1];
