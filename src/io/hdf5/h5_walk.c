@@ -13,7 +13,7 @@ enum {
 
 int sxi_h5_span(const sxi_h5_storage *storage, const int64_t *count, int axes, int64_t *bytes) {
     int64_t pitch = storage->type.bytes; /* of axis d in the block */
-    int64_t span = storage->type.bytes;
+    int64_t span = pitch;
     for (int d = storage->rank - 1;; d--) {
         const int64_t wider = count[d] > 1 ? (count[d] - 1) * pitch + span : span;
         const bool near = count[d] == 1 || pitch - span <= GAP_BYTES;
