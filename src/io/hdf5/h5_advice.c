@@ -27,7 +27,8 @@ typedef struct sizes {
 } sizes;
 
 static double chunks_of(const sx_hdf5_dataset *about, int d) {
-    return (double)((about->shape[d] - 1) / about->chunk[d] + 1);
+    const int64_t chunks = (about->shape[d] - 1) / about->chunk[d] + 1;
+    return (double)chunks;
 }
 
 static bool measure(const sx_hdf5_dataset *about, sizes *s) {

@@ -59,10 +59,10 @@ static bool is_new(visit *v, haddr_t address) {
         return false;
     }
     const size_t i = slot_of(v->seen, v->slots, address);
-    const bool is_new = v->seen[i] == HADDR_UNDEF;
-    v->known += is_new;
+    const bool first = v->seen[i] == HADDR_UNDEF;
+    v->known += first;
     v->seen[i] = address;
-    return is_new;
+    return first;
 }
 
 /* Puts parent/name on the stack. */
@@ -82,7 +82,8 @@ static bool push(visit *v, const char *name, haddr_t address) {
         return false;
     }
     snprintf(full, size, "%s/%s", v->parent, name);
-    v->stack[v->count++] = (item){full, address};
+    v->stack[v->count].name = full;
+    v->stack[v->count++].address = address;
     return true;
 }
 
