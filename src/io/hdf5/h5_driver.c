@@ -36,8 +36,9 @@ static H5FD_t *disk_open(const char *name, unsigned flags, hid_t access, haddr_t
     if (!file) {
         return NULL;
     }
-    file->ours.fd = open(name, O_RDONLY | O_CLOEXEC);
-    if (file->ours.fd < 0 || fstat(file->ours.fd, &about) != 0) {
+    /* O_NONBLOCK: a pipe would not be opened before somebody writes to it */
+    file->ours.fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file->ours.fd < 0 || fstat(file->ours.fd, &about) != 0 || !S_ISREG(about.st_mode)) {
         if (file->ours.fd >= 0) {
             close(file->ours.fd);
         }
@@ -188,10 +189,8 @@ hid_t sxi_h5_driver(void) {
     return driver;
 }
 
+/* Whatever is opened here has our driver; external links and virtual datasets pass it on. */
 sxi_h5_disk *sxi_h5_disk_of(hid_t file) {
     void *handle = NULL;
-    hid_t access = H5Fget_access_plist(file);
-    const bool ours = access >= 0 && H5Pget_driver(access) == driver;
-    H5Pclose(access);
-    return ours && H5Fget_vfd_handle(file, H5P_DEFAULT, &handle) >= 0 ? handle : NULL;
+    return H5Fget_vfd_handle(file, H5P_DEFAULT, &handle) >= 0 ? handle : NULL;
 }

@@ -18,8 +18,8 @@ typedef struct sxi_h5_disk {
 /* sxi_h5_driver - its number for H5Pset_driver; negative on failure. Under the lock. */
 hid_t sxi_h5_driver(void);
 
-/* sxi_h5_disk_of - the part of an open file that lives in the driver; NULL for another driver. Valid
- * while the file is open; fd may be read from by any thread. Under the lock. */
+/* sxi_h5_disk_of - the part of an open file that lives in the driver; NULL on failure. Valid while
+ * the file is open; fd may be read from by any thread. Under the lock. */
 sxi_h5_disk *sxi_h5_disk_of(hid_t file);
 
 #endif

@@ -148,7 +148,14 @@ static sx_status refused(const char *path, long long bytes, const char *reason) 
                     bytes, reason);
 }
 
-static sx_status open_locked(const char *path, long long bytes, sx_hdf5 *file) {
+/* Why a file does not open: what can be seen without the HDF5 library comes first. */
+static sx_status not_opened(const char *path, const char *reason) {
+    long long bytes = 0;
+    SXI_TRY(inspect(path, &bytes));
+    return refused(path, bytes, reason);
+}
+
+static sx_status open_locked(const char *path, sx_hdf5 *file) {
     char reason[SXI_H5_REASON] = "";
     hid_t access = sxi_h5_access();
     file->id = access < 0 ? -1 : H5Fopen(path, H5F_ACC_RDONLY, access);
@@ -166,13 +173,14 @@ static sx_status open_locked(const char *path, long long bytes, sx_hdf5 *file) {
     if (access >= 0) {
         H5Pclose(access);
     }
-    return file->id < 0 ? refused(path, bytes, reason) : SX_OK;
+    const sxi_h5_disk *disk = file->id < 0 ? NULL : sxi_h5_disk_of(file->id);
+    struct stat about;
+    file->bytes = disk && fstat(disk->fd, &about) == 0 ? (long long)about.st_size : 0;
+    return file->id < 0 ? not_opened(path, reason) : SX_OK;
 }
 
 sx_status sxi_h5_file_open(const char *path, sx_hdf5 **file) {
     *file = NULL;
-    long long bytes = 0;
-    SXI_TRY(inspect(path, &bytes));
     sx_hdf5 *opened = calloc(1, sizeof *opened);
     char *copy = strdup(path);
     if (!opened || !copy) {
@@ -181,8 +189,7 @@ sx_status sxi_h5_file_open(const char *path, sx_hdf5 **file) {
         return SXI_FAIL(SX_ERR_MEMORY, "%s: no memory to open it", path);
     }
     opened->path = copy;
-    opened->bytes = bytes;
-    sx_status status = open_locked(path, bytes, opened);
+    sx_status status = open_locked(path, opened);
     if (status != SX_OK) {
         free(copy);
         free(opened);
