@@ -63,7 +63,8 @@ static void print_path(const sx_read_report *report) {
     const sx_hdf5_statistics *s = &report->statistics;
     const char *plural = s->threads == 1 ? "" : "s";
     if (!by_library(report)) {
-        printf("path     direct, %d thread%s, %" PRId64 " pieces\n", s->threads, plural, s->pieces);
+        printf("path     direct, %d thread%s, %" PRId64 " piece%s\n", s->threads, plural, s->pieces,
+               s->pieces == 1 ? "" : "s");
     } else if (report->dataset.path == SX_HDF5_DIRECT && s->library < s->bytes_placed) {
         printf("path     direct, %d thread%s, but %" PRId64 " of %" PRId64 " bytes by H5Dread\n",
                s->threads, plural, s->library, s->bytes_placed);

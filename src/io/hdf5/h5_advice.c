@@ -65,7 +65,7 @@ static void shrink(const sx_hdf5_dataset *about, int first, double most, int64_t
         if (chunk[longest] == 1) {
             return;
         }
-        chunk[longest] = (chunk[longest] + 1) / 2;
+        chunk[longest] -= chunk[longest] / 2;
     }
 }
 
