@@ -93,6 +93,27 @@ typedef enum sx_hdf5_missing {
 typedef void (*sx_hdf5_slab_fn)(void *data, int i, const int64_t *start, const int64_t *count,
                                 const int64_t *step);
 
+/* Bytes in the memory of the host and where they go on a device. */
+typedef struct sx_hdf5_rows {
+    const void *source;
+    void *target;
+    int64_t bytes, rows;                /* of each row; how many */
+    int64_t source_pitch, target_pitch; /* bytes from row to row, if there are several */
+} sx_hdf5_rows;
+
+/* Memory that the processor cannot write to, such as that of a GPU (sextant/device.h has one).
+ * Both functions are called from several threads at once, do not call this library back, and have
+ * finished when they return. */
+typedef struct sx_hdf5_device {
+    void *data; /* handed to them */
+    /* Copies rows to the device; false: it failed. Needed. */
+    bool (*write)(void *data, const sx_hdf5_rows *rows);
+    /* Reads bytes of an open file straight to the device and returns how many, which may be fewer;
+     * none or negative: not these (they may lie at any offset), which are then read by the
+     * processor and written. NULL: none at all. */
+    int64_t (*read)(void *data, int fd, int64_t offset, void *target, int64_t bytes);
+} sx_hdf5_device;
+
 /* All zero, or NULL: all cores, missing values are an error, no callback. */
 typedef struct sx_hdf5_options {
     const sx_context *context; /* threads, cancel; must outlive the request */
@@ -100,6 +121,9 @@ typedef struct sx_hdf5_options {
     bool library; /* read through H5Dread all the same, to compare */
     sx_hdf5_slab_fn slab;
     void *slab_data;
+    const sx_hdf5_device
+        *device; /* the arrays, all in C order without gaps, lie in its memory; must
+                                     outlive the request */
 } sx_hdf5_options;
 
 /* What a request did. Seconds of io, decode and place are summed over threads. */
@@ -108,6 +132,7 @@ typedef struct sx_hdf5_statistics {
     int64_t bytes_placed; /* written to arrays */
     int64_t pieces;       /* runs of stored bytes: chunks, or parts of contiguous data */
     int64_t library;      /* bytes of bytes_placed that went through H5Dread */
+    int64_t device;       /* bytes of bytes_placed that the device read by itself */
     int threads;
     double seconds, plan_s, io_s, decode_s, place_s;
 } sx_hdf5_statistics;
@@ -119,8 +144,9 @@ typedef struct sx_hdf5_statistics {
  *
  * SX_ERR_SHAPE, SX_ERR_RANGE, SX_ERR_TYPE (box and array against dataset), SX_ERR_MISSING (also a
  * source of a virtual dataset that is not there), SX_ERR_IO, SX_ERR_FORMAT (cut or damaged),
- * SX_ERR_UNSUPPORTED (a filter that nobody here can undo), SX_ERR_CANCELLED. After a failure the
- * arrays hold anything. Scratch memory is at most threads x (2 chunks + 2 MB).
+ * SX_ERR_UNSUPPORTED (a filter that nobody here can undo; an array on a device that is not in C
+ * order), SX_ERR_CANCELLED. After a failure the arrays hold anything. Scratch memory is at most
+ * threads x (2 chunks + 2 MB), 3 MB with a device.
  * Threads: yes, also on one file. */
 SX_API sx_status sx_hdf5_read(int n, const sx_hdf5_box *boxes, const sx_hdf5_options *options,
                               sx_hdf5_statistics *statistics);

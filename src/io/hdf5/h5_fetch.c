@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Bytes from files. */
-#include "io/hdf5/h5_slab.h"
+#include "io/hdf5/h5_device.h"
 
 #include <errno.h>
 #include <string.h>
@@ -16,28 +16,27 @@ double sxi_h5_now(void) {
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-static sx_status too_short(const sxi_h5_walk *walk, int fd, uint64_t address, uint64_t bytes) {
+static sx_status too_short(const sxi_h5_walk *walk, int fd, const sxi_h5_run *run) {
     struct stat about = {.st_size = 0};
     fstat(fd, &about);
     return SXI_FAIL(SX_ERR_IO,
                     "%s:%s: %llu bytes at %llu are needed, the file ends at %lld: it was cut while "
                     "it was read, or is damaged; copy it again",
-                    walk->job.file->path, walk->job.entry->name, (unsigned long long)bytes,
-                    (unsigned long long)address, (long long)about.st_size);
+                    walk->job.file->path, walk->job.entry->name, (unsigned long long)run->bytes,
+                    (unsigned long long)run->address, (long long)about.st_size);
 }
 
-static sx_status read_at(const sxi_h5_walk *walk, int fd, uint64_t address, uint64_t bytes,
-                         unsigned char *to) {
-    for (uint64_t done = 0; done < bytes;) {
-        const uint64_t left = bytes - done;
-        const ssize_t got =
-            pread(fd, to + done, left < CALL_BYTES ? left : CALL_BYTES, (off_t)(address + done));
+sx_status sxi_h5_read_at(const sxi_h5_walk *walk, int fd, const sxi_h5_run *run) {
+    for (uint64_t done = 0; done < run->bytes;) {
+        const uint64_t left = run->bytes - done;
+        const ssize_t got = pread(fd, run->to + done, left < CALL_BYTES ? left : CALL_BYTES,
+                                  (off_t)(run->address + done));
         if (got == 0) {
-            return too_short(walk, fd, address, bytes);
+            return too_short(walk, fd, run);
         }
         if (got < 0 && errno != EINTR) {
             return SXI_FAIL(SX_ERR_IO, "%s:%s cannot be read at %llu: %s", walk->job.file->path,
-                            walk->job.entry->name, (unsigned long long)(address + done),
+                            walk->job.entry->name, (unsigned long long)(run->address + done),
                             strerror(errno));
         }
         done += got > 0 ? (uint64_t)got : 0;
@@ -45,45 +44,55 @@ static sx_status read_at(const sxi_h5_walk *walk, int fd, uint64_t address, uint
     return SX_OK;
 }
 
+static sx_status read_file(const sxi_h5_walk *walk, sxi_h5_worker *worker, int fd,
+                           const sxi_h5_run *run) {
+    return run->device ? sxi_h5_device_fetch(walk, worker, fd, run) : sxi_h5_read_at(walk, fd, run);
+}
+
 /* From raw files, as if they were one. */
-static sx_status read_external(const sxi_h5_walk *walk, uint64_t address, uint64_t bytes,
-                               unsigned char *to) {
+static sx_status read_external(const sxi_h5_walk *walk, sxi_h5_worker *worker,
+                               const sxi_h5_run *run) {
     const sxi_h5_segment *segment = walk->external.segment;
-    for (int i = 0; i < walk->external.count && bytes > 0; i++, segment++) {
+    uint64_t address = run->address;
+    uint64_t left = run->bytes;
+    sxi_h5_run part = *run;
+    for (int i = 0; i < walk->external.count && left > 0; i++, segment++) {
         const uint64_t size = (uint64_t)segment->bytes;
         if (address >= size) {
             address -= size;
             continue;
         }
-        const uint64_t part = bytes < size - address ? bytes : size - address;
-        SXI_TRY(read_at(walk, segment->fd, (uint64_t)segment->offset + address, part, to));
-        to += part;
-        bytes -= part;
+        part.address = (uint64_t)segment->offset + address;
+        part.bytes = left < size - address ? left : size - address;
+        SXI_TRY(read_file(walk, worker, segment->fd, &part));
+        part.to += part.bytes;
+        left -= part.bytes;
         address = 0;
     }
     return SX_OK;
 }
 
-static sx_status read_timed(const sxi_h5_walk *walk, sxi_h5_worker *worker, uint64_t address,
-                            uint64_t bytes, unsigned char *to) {
+static sx_status read_timed(const sxi_h5_walk *walk, sxi_h5_worker *worker, const sxi_h5_run *run) {
     const double begun = sxi_h5_now();
     worker->did.pieces++;
-    worker->did.bytes_stored += (int64_t)bytes;
+    worker->did.bytes_stored += (int64_t)run->bytes;
     const sx_status status = walk->external.count > 0
-                                 ? read_external(walk, address, bytes, to)
-                                 : read_at(walk, walk->disk->fd, address, bytes, to);
+                                 ? read_external(walk, worker, run)
+                                 : read_file(walk, worker, walk->disk->fd, run);
     worker->did.io_s += sxi_h5_now() - begun;
     return status;
 }
 
-sx_status sxi_h5_fetch(const sxi_h5_walk *walk, sxi_h5_worker *worker, uint64_t address,
-                       uint64_t bytes, unsigned char *to) {
-    const uint64_t inside = address - worker->window_address; /* wraps before its begin */
-    if (inside < worker->window_filled && bytes <= worker->window_filled - inside) {
-        memcpy(to, worker->window + inside, bytes);
-        return SX_OK;
+sx_status sxi_h5_fetch(const sxi_h5_walk *walk, sxi_h5_worker *worker, const sxi_h5_run *run) {
+    const uint64_t inside = run->address - worker->window_address; /* wraps before its begin */
+    if (inside >= worker->window_filled || run->bytes > worker->window_filled - inside) {
+        return read_timed(walk, worker, run);
     }
-    return read_timed(walk, worker, address, bytes, to);
+    if (run->device) {
+        return sxi_h5_device_write(&walk->job, worker->window + inside, run);
+    }
+    memcpy(run->to, worker->window + inside, run->bytes);
+    return SX_OK;
 }
 
 /* Values of the box of a slab, in bytes as stored without filters. */
@@ -116,7 +125,8 @@ sx_status sxi_h5_window_fill(const sxi_h5_slab *slab, sxi_h5_worker *worker) {
         return SX_OK;
     }
     SXI_TRY(sxi_h5_have(&worker->window, &worker->window_bytes, SXI_H5_SLAB_BYTES));
-    SXI_TRY(read_timed(walk, worker, low, high - low, worker->window));
+    const sxi_h5_run all = {low, high - low, worker->window, false};
+    SXI_TRY(read_timed(walk, worker, &all));
     worker->window_address = low;
     worker->window_filled = high - low;
     return SX_OK;

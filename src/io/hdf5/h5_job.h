@@ -12,12 +12,13 @@
 typedef struct sxi_h5_target {
     sxi_place_type type;
     unsigned char *data;
-    int64_t stride[SX_MAX_RANK]; /* bytes, of the axes of the dataset */
-    int box;                     /* number of the box of the request */
-    int axis[SX_MAX_RANK];       /* which axis of the array of that box; -1: an axis of one element
+    const sx_hdf5_device *device; /* in whose memory data lies; NULL: the processor's */
+    int64_t stride[SX_MAX_RANK];  /* bytes, of the axes of the dataset */
+    int box;                      /* number of the box of the request */
+    int axis[SX_MAX_RANK];        /* which axis of the array of that box; -1: an axis of one element
                                     that it has not got */
-    int64_t step[SX_MAX_RANK];   /* elements of the array per element of the dataset */
-    int64_t origin[SX_MAX_RANK]; /* [rank of the array] where the box lies in the array */
+    int64_t step[SX_MAX_RANK];    /* elements of the array per element of the dataset */
+    int64_t origin[SX_MAX_RANK];  /* [rank of the array] where the box lies in the array */
 } sxi_h5_target;
 
 /* A box of one dataset. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Cutting a box of a virtual dataset into boxes of its sources. */
-#include "io/hdf5/h5_job.h"
+#include "io/hdf5/h5_device.h"
 #include "io/hdf5/h5_sources.h"
 #include "io/hdf5/h5_virtual.h"
 
@@ -308,7 +308,7 @@ sx_status sxi_h5_not_mapped(const sx_hdf5 *file, const sxi_h5_entry *entry, int6
                     file->path, entry->name, (long long)elements);
 }
 
-static void fill_box(const sxi_h5_job *job, const sxi_h5_range *range) {
+static sx_status fill_box(const sxi_h5_job *job, const sxi_h5_range *range) {
     const sxi_h5_target *target = &job->target;
     const sxi_h5_storage *storage = &job->entry->storage;
     unsigned char *data = target->data;
@@ -318,7 +318,7 @@ static void fill_box(const sxi_h5_job *job, const sxi_h5_range *range) {
         box.target_stride[d] = target->stride[d];
         data += (range->start[d] - job->start[d]) * target->stride[d];
     }
-    sxi_place(&box, storage->fill, &storage->type, data, &target->type);
+    return sxi_h5_place(job, &box, storage->fill, &storage->type, data);
 }
 
 /* Fills what no source reaches with the fill value; where that lies between strides, sources come
@@ -335,14 +335,12 @@ static sx_status fill(const cutter *cut, sx_hdf5_missing missing, int64_t elemen
     const int64_t holes =
         hole ? sxi_h5_rest(job->entry->about.rank, &whole, cut->boxes, cut->box, HOLES_MOST, hole)
              : -1;
-    for (int64_t i = 0; i < holes; i++) {
-        fill_box(job, &hole[i]);
-    }
-    if (holes < 0) {
-        fill_box(job, &whole);
+    sx_status status = holes < 0 ? fill_box(job, &whole) : SX_OK;
+    for (int64_t i = 0; i < holes && status == SX_OK; i++) {
+        status = fill_box(job, &hole[i]);
     }
     free(hole);
-    return SX_OK;
+    return status;
 }
 
 sx_status sxi_h5_virtual_links(const sxi_h5_job *job, sx_hdf5_missing missing, sxi_h5_links *links,

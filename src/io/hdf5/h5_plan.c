@@ -2,6 +2,7 @@
  * The boxes of a request one after the other; virtual datasets give way to their sources. */
 #include "io/hdf5/h5_plan.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,11 +64,26 @@ static sx_status target_type(const sx_hdf5 *file, const sxi_h5_entry *entry, con
     return bytes ? SX_OK : sxi_h5_not_numbers(file->path, entry->name, entry->id);
 }
 
-static sx_status job_create(const sx_hdf5_box *box, int number, sxi_h5_job *job, int64_t *bytes) {
+static sx_status check_device(const sx_hdf5_device *device, const sxi_h5_job *job,
+                              const sx_array *array) {
+    assert(!device || device->write);
+    return !device || sx_array_contiguous(array)
+               ? SX_OK
+               : SXI_FAIL(
+                     SX_ERR_UNSUPPORTED,
+                     "%s:%s: an array on a device is filled in C order without gaps only; read "
+                     "it so and transpose it there",
+                     job->file->path, job->entry->name);
+}
+
+static sx_status job_create(const sx_hdf5_box *box, int number, const sx_hdf5_device *device,
+                            sxi_h5_job *job, int64_t *bytes) {
     sxi_h5_entry *entry = NULL;
     SXI_TRY(sxi_h5_entry_get(box->file, box->name, &entry));
     *job = (sxi_h5_job){.file = box->file, .entry = entry};
     SXI_TRY(target_type(box->file, entry, box->array, &job->target.type));
+    SXI_TRY(check_device(device, job, box->array));
+    job->target.device = device;
     job->target.data = box->array->data;
     job->target.box = number;
     *bytes = job->target.type.bytes;
@@ -118,7 +134,8 @@ sx_status sxi_h5_plan_create(int n, const sx_hdf5_box *boxes, const sx_hdf5_opti
     plan->library = options->library;
     for (; plan->boxes < n; plan->boxes++) {
         int64_t bytes = 0;
-        SXI_GO(job_create(&boxes[plan->boxes], plan->boxes, &plan->job[plan->boxes], &bytes));
+        SXI_GO(job_create(&boxes[plan->boxes], plan->boxes, options->device,
+                          &plan->job[plan->boxes], &bytes));
         plan->empty[plan->boxes] = bytes == 0;
         plan->work += work_of(&plan->job[plan->boxes], bytes);
     }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Reading boxes through the HDF5 library, where our own threads cannot. */
+#include "io/hdf5/h5_device.h"
 #include "io/hdf5/h5_filter.h"
-#include "io/hdf5/h5_slab.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-/* A target that HDF5 cannot fill itself is filled through a dense piece of at most this size. */
+/* A target that HDF5 cannot fill itself, such as one on a device, is filled through a dense piece of at most this size. */
 enum { PIECE_BYTES = 4 << 20 };
 
 static sx_status read_failed(const sxi_h5_job *job) {
@@ -88,7 +88,7 @@ static sx_status read_copy(const sxi_h5_job *job, const piece *p, const sxi_plac
     }
     sx_status status = read_dense(job, p, id, dense);
     if (status == SX_OK) {
-        sxi_place(&box, dense, type, p->target, &job->target.type);
+        status = sxi_h5_place(job, &box, dense, type, p->target);
     }
     free(dense);
     return status;
@@ -111,7 +111,7 @@ static sx_status read_pieces(const sxi_h5_job *job, const piece *p, const sxi_pl
     int64_t stride[SX_MAX_RANK];
     const int64_t bytes = dense_strides(job, p, to->bytes, stride);
     const bool same = type->kind == to->kind && type->dtype == to->dtype;
-    if (same && is_dense(job, p, stride)) {
+    if (same && !job->target.device && is_dense(job, p, stride)) {
         return read_dense(job, p, id, p->target);
     }
     int axis = 0;

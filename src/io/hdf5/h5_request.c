@@ -135,6 +135,7 @@ static void add(sx_hdf5_request *request, const sx_hdf5_statistics *did) {
     request->did.bytes_placed += did->bytes_placed;
     request->did.pieces += did->pieces;
     request->did.library += did->library;
+    request->did.device += did->device;
     request->did.plan_s += did->plan_s;
     request->did.io_s += did->io_s;
     request->did.decode_s += did->decode_s;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Does a slab: bytes from the file, filters undone, values converted and placed. Nothing here calls
  * the HDF5 library but the slabs that are left to it. */
-#include "io/hdf5/h5_slab.h"
+#include "io/hdf5/h5_device.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,8 +52,9 @@ static part part_of(const sxi_h5_walk *walk, const int64_t *start, const int64_t
     return p;
 }
 
-static void place(const sxi_h5_walk *walk, sxi_h5_worker *worker, const part *p,
-                  const unsigned char *source, const int64_t *source_stride) {
+static sx_status place(const sxi_h5_walk *walk, sxi_h5_worker *worker, const part *p,
+                       const unsigned char *source, const int64_t *source_stride) {
+    sx_status status = SX_OK;
     const double begun = sxi_h5_now();
     sxi_place_box box = {.rank = walk->storage->rank};
     int64_t bytes = walk->job.target.type.bytes;
@@ -66,15 +67,16 @@ static void place(const sxi_h5_walk *walk, sxi_h5_worker *worker, const part *p,
     if (walk->fold > 0) {
         sxi_h5_turn_place(walk, p->start, p->count, source, source_stride);
     } else {
-        sxi_place(&box, source, &walk->storage->type, p->target, &walk->job.target.type);
+        status = sxi_h5_place(&walk->job, &box, source, &walk->storage->type, p->target);
     }
     worker->did.bytes_placed += bytes;
     worker->did.place_s += sxi_h5_now() - begun;
+    return status;
 }
 
-static void place_fill(const sxi_h5_walk *walk, sxi_h5_worker *worker, const part *p) {
+static sx_status place_fill(const sxi_h5_walk *walk, sxi_h5_worker *worker, const part *p) {
     const int64_t nowhere[SX_MAX_RANK] = {0};
-    place(walk, worker, p, walk->storage->fill, nowhere);
+    return place(walk, worker, p, walk->storage->fill, nowhere);
 }
 
 /* Strides of a block. */
@@ -86,11 +88,13 @@ static void block_strides(const sxi_h5_storage *storage, int64_t *stride) {
     }
 }
 
-static bool converts(const sxi_h5_walk *walk) {
-    const sxi_place_type *from = &walk->storage->type;
-    const sxi_place_type *to = &walk->job.target.type;
+bool sxi_h5_converts(const sxi_place_type *from, const sxi_place_type *to) {
     return from->kind != to->kind || from->swapped ||
            (from->kind == SXI_PLACE_NUMBER && from->dtype != to->dtype);
+}
+
+static bool converts(const sxi_h5_walk *walk) {
+    return sxi_h5_converts(&walk->storage->type, &walk->job.target.type);
 }
 
 /* First axis of the runs that are contiguous both in a block and in the target. */
@@ -108,8 +112,7 @@ static int common_run(const sxi_h5_walk *walk, const part *p, int64_t *bytes) {
     return d + 1;
 }
 
-/* Steps an index through the first axes of count; false after the last. */
-static bool step(int64_t *index, const int64_t *count, int axes) {
+bool sxi_h5_step(int64_t *index, const int64_t *count, int axes) {
     for (int d = axes - 1; d >= 0; d--) {
         if (++index[d] < count[d]) {
             return true;
@@ -125,6 +128,7 @@ typedef struct runs {
     int64_t bytes;
     unsigned char *base;
     const int64_t *stride;
+    bool device; /* base is in the memory of the device */
 } runs;
 
 static const sxi_h5_block *block_at(const sxi_h5_slab *slab, int64_t along) {
@@ -149,20 +153,19 @@ static sx_status fetch_runs(const sxi_h5_slab *slab, sxi_h5_worker *worker, cons
     block_strides(walk->storage, stride);
     do {
         const sxi_h5_block *block = block_at(slab, p->start[g] + (g < to->first ? index[g] : 0));
-        uint64_t address = block->address;
-        unsigned char *memory = to->base;
+        sxi_h5_run run = {block->address, (uint64_t)to->bytes, to->base, to->device};
         for (int d = 0; d < walk->storage->rank; d++) {
             const int64_t i = d < to->first ? index[d] : 0;
             const int64_t inside = p->start[d] + i - slab->origin[d];
-            address += (uint64_t)(inside % walk->storage->block[d] * stride[d]);
-            memory += d < to->first ? i * to->stride[d] : 0;
+            run.address += (uint64_t)(inside % walk->storage->block[d] * stride[d]);
+            run.to += d < to->first ? i * to->stride[d] : 0;
         }
         if (block->address == HADDR_UNDEF) {
-            fill_run(walk->storage, memory, to->bytes);
+            fill_run(walk->storage, run.to, to->bytes);
         } else {
-            SXI_TRY(sxi_h5_fetch(walk, worker, address, (uint64_t)to->bytes, memory));
+            SXI_TRY(sxi_h5_fetch(walk, worker, &run));
         }
-    } while (step(index, p->count, to->first));
+    } while (sxi_h5_step(index, p->count, to->first));
     return SX_OK;
 }
 
@@ -178,6 +181,7 @@ static sx_status run_raw(const sxi_h5_slab *slab, sxi_h5_worker *worker, const p
             bytes *= p->count[d];
         }
         worker->did.bytes_placed += bytes;
+        to.device = walk->job.target.device != NULL;
         return fetch_runs(slab, worker, p, &to);
     }
     int64_t stride[SX_MAX_RANK];
@@ -192,8 +196,7 @@ static sx_status run_raw(const sxi_h5_slab *slab, sxi_h5_worker *worker, const p
     to.base = worker->scratch;
     to.stride = stride;
     SXI_TRY(fetch_runs(slab, worker, p, &to));
-    place(walk, worker, p, worker->scratch, stride);
-    return SX_OK;
+    return place(walk, worker, p, worker->scratch, stride);
 }
 
 /* Stored bytes of a block to its values, in target if that is given. */
@@ -213,7 +216,8 @@ static sx_status decode(const sxi_h5_slab *slab, sxi_h5_worker *worker, const sx
     if (!worker->state) {
         SXI_TRY(sxi_codec_state_create(&worker->state));
     }
-    SXI_TRY(sxi_h5_fetch(walk, worker, block->address, block->bytes, worker->buffer[0]));
+    const sxi_h5_run stored = {block->address, block->bytes, worker->buffer[0], false};
+    SXI_TRY(sxi_h5_fetch(walk, worker, &stored));
     const double begun = sxi_h5_now();
     const sx_status status = sxi_codec_decode(codec, block->skip, (size_t)block->bytes,
                                               worker->buffer, target, worker->state, values);
@@ -241,8 +245,8 @@ static part block_part(const sxi_h5_slab *slab, int i) {
 }
 
 /* Values of a decoded block to the target. */
-static void place_block(const sxi_h5_slab *slab, sxi_h5_worker *worker, const part *p, int i,
-                        const unsigned char *values) {
+static sx_status place_block(const sxi_h5_slab *slab, sxi_h5_worker *worker, const part *p, int i,
+                             const unsigned char *values) {
     const sxi_h5_walk *walk = slab->walk;
     int64_t stride[SX_MAX_RANK];
     block_strides(walk->storage, stride);
@@ -251,27 +255,25 @@ static void place_block(const sxi_h5_slab *slab, sxi_h5_worker *worker, const pa
             slab->origin[d] + (d == walk->group ? i * walk->storage->block[d] : 0);
         values += (p->start[d] - origin) * stride[d];
     }
-    place(walk, worker, p, values, stride);
+    return place(walk, worker, p, values, stride);
 }
 
 static sx_status run_block(const sxi_h5_slab *slab, sxi_h5_worker *worker, int i) {
     const sxi_h5_walk *walk = slab->walk;
     const part p = block_part(slab, i);
     if (slab->block[i].address == HADDR_UNDEF) {
-        place_fill(walk, worker, &p);
-        return SX_OK;
+        return place_fill(walk, worker, &p);
     }
     int64_t run = 0;
-    const bool straight =
-        !converts(walk) && common_run(walk, &p, &run) == 0 && run == walk->storage->block_bytes;
+    const bool straight = !walk->job.target.device && !converts(walk) &&
+                          common_run(walk, &p, &run) == 0 && run == walk->storage->block_bytes;
     const unsigned char *values = NULL;
     SXI_TRY(decode(slab, worker, &slab->block[i], straight ? p.target : NULL, &values));
     if (straight && values == p.target) {
         worker->did.bytes_placed += run;
-    } else {
-        place_block(slab, worker, &p, i, values);
+        return SX_OK;
     }
-    return SX_OK;
+    return place_block(slab, worker, &p, i, values);
 }
 
 /* Unfiltered blocks that are not joint: one after the other. */
@@ -279,12 +281,23 @@ static sx_status run_raw_blocks(const sxi_h5_slab *slab, sxi_h5_worker *worker) 
     for (int i = 0; i < slab->blocks; i++) {
         const part p = block_part(slab, i);
         if (slab->block[i].address == HADDR_UNDEF) {
-            place_fill(slab->walk, worker, &p);
+            SXI_TRY(place_fill(slab->walk, worker, &p));
         } else {
             SXI_TRY(run_raw(slab, worker, &p));
         }
     }
     return SX_OK;
+}
+
+/* Whether the blocks are such as a device would rather read by itself. */
+static bool is_for_device(const sxi_h5_slab *slab) {
+    const sxi_h5_walk *walk = slab->walk;
+    const sx_hdf5_device *device = walk->job.target.device;
+    const part first = block_part(slab, 0);
+    int64_t run = 0;
+    common_run(walk, &first, &run);
+    return device && device->read && walk->storage->codec.steps == 0 && !converts(walk) &&
+           run >= DIRECT_BYTES;
 }
 
 sx_status sxi_h5_slab_run(const sxi_h5_slab *slab, sxi_h5_worker *worker) {
@@ -300,7 +313,10 @@ sx_status sxi_h5_slab_run(const sxi_h5_slab *slab, sxi_h5_worker *worker) {
     if (!walk->disk) {
         return sxi_h5_library_read(&walk->job, slab->start, slab->count, p.target, &worker->did);
     }
-    SXI_TRY(sxi_h5_window_fill(slab, worker));
+    worker->window_filled = 0;
+    if (!is_for_device(slab)) {
+        SXI_TRY(sxi_h5_window_fill(slab, worker));
+    }
     if (walk->storage->codec.steps == 0) {
         return joint ? run_raw(slab, worker, &p) : run_raw_blocks(slab, worker);
     }

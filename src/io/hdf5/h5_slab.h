@@ -123,10 +123,17 @@ sx_status sxi_h5_library_read(const sxi_h5_job *job, const int64_t *start, const
 /* sxi_h5_now - seconds, to time with. */
 double sxi_h5_now(void);
 
-/* sxi_h5_fetch - reads stored bytes of the dataset of a walk (h5_fetch.c). SX_ERR_IO where they end
- * before. */
-sx_status sxi_h5_fetch(const sxi_h5_walk *walk, sxi_h5_worker *worker, uint64_t address,
-                       uint64_t bytes, unsigned char *to);
+/* Stored bytes, and where they go. */
+typedef struct sxi_h5_run {
+    uint64_t address, bytes;
+    unsigned char *to;
+    bool device; /* to is in the memory of the device of the target */
+} sxi_h5_run;
+
+/* sxi_h5_fetch - reads stored bytes of the dataset of a walk (h5_fetch.c). sxi_h5_read_at - of one
+ * file, to memory of ours. SX_ERR_IO where they end before. */
+sx_status sxi_h5_fetch(const sxi_h5_walk *walk, sxi_h5_worker *worker, const sxi_h5_run *run);
+sx_status sxi_h5_read_at(const sxi_h5_walk *walk, int fd, const sxi_h5_run *run);
 
 /* sxi_h5_window_fill - where a slab has several blocks that lie close together in the file, reads all
  * of them at once; fetch then takes them from there. */
@@ -134,6 +141,12 @@ sx_status sxi_h5_window_fill(const sxi_h5_slab *slab, sxi_h5_worker *worker);
 
 /* sxi_h5_have - a buffer of at least that many bytes; what it held is lost. */
 sx_status sxi_h5_have(unsigned char **buffer, size_t *bytes, size_t needed);
+
+/* sxi_h5_converts - whether values of one type are other bytes as the other. */
+bool sxi_h5_converts(const sxi_place_type *from, const sxi_place_type *to);
+
+/* sxi_h5_step - steps an index through the first axes of count; false after the last. */
+bool sxi_h5_step(int64_t *index, const int64_t *count, int axes);
 
 /* sxi_h5_span - from which axis on a box of a block is read in one run, gaps included: those axes lie
  * in memory as in the block, the outer ones without gaps.

@@ -2,6 +2,7 @@
  * Cuts a box of one dataset into slabs. */
 #include "io/hdf5/h5_slab.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -154,6 +155,7 @@ sx_status sxi_h5_walk_begin(sxi_h5_walk *walk, const sxi_h5_job *job, bool direc
     walk->disk = job->entry->disk;
     choose_group(walk);
     sxi_h5_fold(walk);
+    assert(!job->target.device || (!walk->joint && walk->fold == 0)); /* it is in C order */
     return SX_OK;
 }
 
