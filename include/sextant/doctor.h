@@ -35,8 +35,8 @@ typedef void (*sx_doctor_fn)(void *data, const sx_doctor_finding *finding);
 /* sx_doctor_state_word - "ok" and so on. */
 SX_API const char *sx_doctor_state_word(sx_doctor_state state);
 
-/* sx_doctor_run - looks at CPU, memory, OpenMP, HDF5 and its filters, BLAS, GPU, MPI and gnuplot,
- * and hands each finding to the callback. SX_ERR_ARGUMENT without one. */
+/* sx_doctor_run - looks at CPU, memory, OpenMP, HDF5 and its filters, BLAS, GPU, cuFile, MPI and
+ * gnuplot, and hands each finding to the callback. SX_ERR_ARGUMENT without one. */
 SX_API sx_status sx_doctor_run(sx_doctor_fn report, void *data);
 
 #ifdef __cplusplus

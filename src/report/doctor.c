@@ -110,6 +110,8 @@ static void look_at_gpu(const doctor *d) {
     } else {
         say(d, "gpu", SX_DOCTOR_NONE, text, "");
     }
+    const bool straight = sxi_cufile_find(text, sizeof text);
+    say(d, "cufile", straight ? SX_DOCTOR_OK : SX_DOCTOR_NONE, text, "");
 }
 
 static void look_at_gnuplot(const doctor *d) {

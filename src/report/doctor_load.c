@@ -7,14 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ISO C has no conversion from an object pointer to a function; POSIX promises the bytes. */
-#define LOAD(library, name, function) load((library), (name), &(function), sizeof(function))
-
-static bool load(void *library, const char *name, void *function, size_t size) {
-    void *found = dlsym(library, name);
-    memcpy(function, &found, size);
-    return found != NULL;
-}
+#include "base/load.h"
 
 bool sxi_blas_find(sxi_blas *blas) {
     typedef char *text_fn(void);
@@ -23,8 +16,8 @@ bool sxi_blas_find(sxi_blas *blas) {
     if (!library) {
         return false;
     }
-    const bool found = LOAD(library, "openblas_get_config", configuration) &&
-                       LOAD(library, "openblas_get_corename", core);
+    const bool found = SXI_LOAD(library, "openblas_get_config", configuration) &&
+                       SXI_LOAD(library, "openblas_get_corename", core);
     if (found) {
         snprintf(blas->configuration, sizeof blas->configuration, "%s", configuration());
         snprintf(blas->core, sizeof blas->core, "%s", core());
@@ -50,13 +43,27 @@ bool sxi_gpu_find(char *text, size_t size) {
         snprintf(text, size, "no CUDA driver (libcuda.so.1)");
         return false;
     }
-    if (!LOAD(library, "cuInit", init) || !LOAD(library, "cuDeviceGetCount", count) ||
-        !LOAD(library, "cuDeviceGetName", name) || init(0) != 0 || count(&n) != 0 || n < 1 ||
+    if (!SXI_LOAD(library, "cuInit", init) || !SXI_LOAD(library, "cuDeviceGetCount", count) ||
+        !SXI_LOAD(library, "cuDeviceGetName", name) || init(0) != 0 || count(&n) != 0 || n < 1 ||
         name(first, (int)sizeof first, 0) != 0) {
         snprintf(text, size, "a CUDA driver, but no GPU that it can use");
         return false;
     }
     snprintf(text, size, "%d x %s; this build does not use it", n, first);
+    return true;
+}
+
+bool sxi_cufile_find(char *text, size_t size) {
+    void *library = dlopen("libcufile.so.0", RTLD_LAZY | RTLD_LOCAL);
+    if (!library) {
+        snprintf(text, size, "no cuFile (libcufile.so.0)");
+        return false;
+    }
+    dlclose(library);
+    snprintf(text, size, "libcufile.so.0, %s; never run by us",
+             access("/proc/driver/nvidia-fs", F_OK) == 0
+                 ? "kernel driver nvidia-fs"
+                 : "no kernel driver nvidia-fs, without which it may copy through memory");
     return true;
 }
 

@@ -17,6 +17,10 @@ bool sxi_blas_find(sxi_blas *blas);
 /* sxi_gpu_find - whether the CUDA driver sees a GPU; text says which, or what is not there. */
 bool sxi_gpu_find(char *text, size_t size);
 
+/* sxi_cufile_find - whether files could be read straight into the memory of a GPU; text says how, or
+ * what is not there. */
+bool sxi_cufile_find(char *text, size_t size);
+
 /* sxi_program_find - full path of a program on PATH. */
 bool sxi_program_find(const char *name, char *path, size_t size);
 
