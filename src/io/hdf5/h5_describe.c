@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What lies in a file: existence, members, shape and type of a dataset, attributes. */
 #include "io/hdf5/h5_driver.h"
-#include "io/hdf5/h5_virtual.h"
+#include "io/hdf5/sources/h5_virtual.h"
 
 #include <stdio.h>
 #include <stdlib.h>
