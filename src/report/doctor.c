@@ -10,6 +10,7 @@
 #include <sextant/cpu.h>
 
 #include "base/fail.h"
+#include "io/codec/codec.h"
 #include "io/hdf5/h5_library.h"
 #include "report/doctor_load.h"
 
@@ -71,6 +72,12 @@ static void look_at_hdf5(const doctor *d) {
     snprintf(text, sizeof text, "version %s, %s", hdf5.version,
              hdf5.thread_safe ? "thread-safe build" : "one thread at a time");
     say(d, "hdf5", SX_DOCTOR_OK, text, "");
+    size_t used = 0;
+    for (int i = 0; sxi_codec_at(i); i++) {
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", i ? " " : "",
+                                 sxi_codec_name(sxi_codec_at(i)));
+    }
+    say(d, "decoders", SX_DOCTOR_OK, text, "");
     snprintf(text, sizeof text, "deflate%s%s, plugins from %s", hdf5.has_shuffle ? " shuffle" : "",
              hdf5.has_szip ? " szip" : "", *hdf5.plugin_path ? hdf5.plugin_path : "nowhere");
     if (hdf5.has_deflate) {

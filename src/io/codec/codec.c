@@ -29,6 +29,10 @@ static const struct decoder {
     {SXI_CODEC_ZSTD, true, always, sxi_codec_zstd},
 };
 
+unsigned sxi_codec_at(int i) {
+    return i >= 0 && (size_t)i < sizeof decoders / sizeof *decoders ? decoders[i].filter : 0;
+}
+
 static const struct decoder *decoder_of(const sxi_codec_step *step) {
     for (size_t i = 0; i < sizeof decoders / sizeof *decoders; i++) {
         if (decoders[i].filter == step->filter) {

@@ -30,6 +30,9 @@ typedef struct sxi_codec {
 /* sxi_codec_name - "gzip", "bitshuffle", ... of any registered filter; NULL for one unknown here. */
 const char *sxi_codec_name(unsigned filter);
 
+/* sxi_codec_at - number of the i-th filter that is decoded here; 0 after the last. */
+unsigned sxi_codec_at(int i);
+
 /* sxi_codec_known - whether this step (filter and values) is decoded here. */
 bool sxi_codec_known(const sxi_codec_step *step);
 

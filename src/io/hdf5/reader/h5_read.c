@@ -77,7 +77,7 @@ static sx_status read_copy(const sxi_h5_job *job, const piece *p, const sxi_plac
                            hid_t id) {
     sxi_place_box box = {.rank = job->entry->storage.rank};
     const int64_t bytes = dense_strides(job, p, type->bytes, box.source_stride);
-    void *dense = malloc((size_t)bytes);
+    void *dense = calloc(1, (size_t)bytes); /* HDF5 leaves alone what has no fill value */
     if (!dense) {
         return SXI_FAIL(SX_ERR_MEMORY, "%s:%s: no memory for %lld bytes", job->file->path,
                         job->entry->name, (long long)bytes);
