@@ -72,6 +72,7 @@ static sx_hdf5 *root_of(sx_hdf5 *file) { return file->root ? file->root : file; 
 typedef struct finder {
     sx_hdf5 *root;
     sx_hdf5 *found;
+    sx_status tried; /* why one that is there did not open */
 } finder;
 
 static bool look_among_open(void *data, const char *path) {
@@ -84,22 +85,10 @@ static bool look_among_open(void *data, const char *path) {
     return search->found || is_file(path);
 }
 
-static bool look_and_open(void *data, const char *path) {
-    finder *search = data;
-    if (!look_among_open(data, path)) {
-        return false;
-    }
-    if (!search->found && sxi_h5_file_open(path, &search->found) == SX_OK) {
-        search->found->root = search->root;
-        search->found->next = search->root->sources;
-        search->root->sources = search->found;
-    }
-    return search->found != NULL;
-}
-
-/* Closes the sources that were not needed for longest. */
-static void trim(sx_hdf5 *root) {
-    for (;;) {
+/* Closes the sources that were not needed for longest, until at most `most` idle ones are open. Returns
+ * whether there was one to close. */
+static bool trim(sx_hdf5 *root, int most) {
+    for (bool closed = false;; closed = true) {
         int idle = 0;
         sx_hdf5 **oldest = NULL;
         for (sx_hdf5 **at = &root->sources; *at; at = &(*at)->next) {
@@ -108,32 +97,57 @@ static void trim(sx_hdf5 *root) {
                 oldest = !oldest || (*at)->used < (*oldest)->used ? at : oldest;
             }
         }
-        if (idle <= SXI_H5_SOURCES) {
-            return;
+        if (idle <= most) {
+            return closed;
         }
-        sx_hdf5 *closed = *oldest;
-        *oldest = closed->next;
-        sxi_h5_file_close(closed);
+        sx_hdf5 *gone = *oldest;
+        *oldest = gone->next;
+        sxi_h5_file_close(gone);
     }
 }
 
-static sx_hdf5 *file_of(sx_hdf5 *file, const char *source) {
-    if (strcmp(source, ".") == 0) {
-        return file;
+static bool look_and_open(void *data, const char *path) {
+    finder *search = data;
+    if (!look_among_open(data, path)) {
+        return false;
     }
-    finder found = {.root = root_of(file)};
-    search(file->path, source, look_and_open, &found);
-    return found.found;
+    if (!search->found) {
+        search->tried = sxi_h5_file_open(path, &search->found);
+        if (search->tried != SX_OK && trim(search->root, 0)) { /* no more files may be open? */
+            search->tried = sxi_h5_file_open(path, &search->found);
+        }
+        if (search->tried != SX_OK) {
+            return false;
+        }
+        search->found->root = search->root;
+        search->found->next = search->root->sources;
+        search->root->sources = search->found;
+    }
+    return true;
+}
+
+static sx_status file_of(sx_hdf5 *file, const char *outer, const char *source, sx_hdf5 **opened) {
+    finder found = {.root = root_of(file), .found = file};
+    if (strcmp(source, ".") != 0) {
+        found.found = NULL;
+        search(file->path, source, look_and_open, &found);
+    }
+    *opened = found.found;
+    if (found.found) {
+        return SX_OK;
+    }
+    return found.tried != SX_OK
+               ? sxi_fail_context(found.tried, "%s:%s is a virtual dataset; its source", file->path,
+                                  outer)
+               : SXI_FAIL(SX_ERR_MISSING,
+                          "%s:%s is a virtual dataset; its source file %s is missing", file->path,
+                          outer, source);
 }
 
 sx_status sxi_h5_source_open(sx_hdf5 *file, const char *outer, const char *source, const char *name,
                              sx_hdf5 **opened, sxi_h5_entry **entry) {
-    sx_hdf5 *found = file_of(file, source);
-    if (!found) {
-        return SXI_FAIL(SX_ERR_MISSING,
-                        "%s:%s is a virtual dataset; its source file %s is missing or unreadable",
-                        file->path, outer, source);
-    }
+    sx_hdf5 *found = NULL;
+    SXI_TRY(file_of(file, outer, source, &found));
     if (H5Oexists_by_name(found->id, name, H5P_DEFAULT) <= 0) {
         return SXI_FAIL(SX_ERR_MISSING,
                         "%s:%s is a virtual dataset; its source dataset %s in the file %s is "
@@ -149,14 +163,14 @@ sx_status sxi_h5_source_open(sx_hdf5 *file, const char *outer, const char *sourc
     found->pins += found->root != NULL;
     found->used = ++root_of(file)->clock;
     *opened = found;
-    trim(root_of(file));
+    trim(root_of(file), SXI_H5_SOURCES);
     return SX_OK;
 }
 
 void sxi_h5_source_close(sx_hdf5 *opened, sxi_h5_entry *entry) {
     entry->pins--;
     opened->pins -= opened->root != NULL;
-    trim(root_of(opened));
+    trim(root_of(opened), SXI_H5_SOURCES);
 }
 
 bool sxi_h5_source_exists(sx_hdf5 *file, const char *source, const char *name) {

@@ -16,7 +16,8 @@ enum {
  * in   file, outer   the virtual dataset
  * in   source, name  file and dataset as the mapping names them, numbers put in
  *
- * SX_ERR_MISSING names file and dataset. */
+ * SX_ERR_MISSING names file and dataset; of a file that is there but does not open, what opening it
+ * says. */
 sx_status sxi_h5_source_open(sx_hdf5 *file, const char *outer, const char *source, const char *name,
                              sx_hdf5 **opened, sxi_h5_entry **entry);
 void sxi_h5_source_close(sx_hdf5 *opened, sxi_h5_entry *entry);

@@ -6,6 +6,7 @@
 #include "sx_folder.h"
 
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -687,7 +688,8 @@ START_TEST(what_is_not_there) {
     sx_array_destroy(&part);
     sx_hdf5_close(&file);
     one_bad("text.h5", "x", &ten);
-    ck_fails(read_all("v.h5", SX_HDF5_MISSING_FILL), SX_ERR_MISSING, "text.h5 is missing or unre");
+    ck_fails(read_all("v.h5", SX_HDF5_MISSING_FILL), SX_ERR_FORMAT,
+             "text.h5 is not an HDF5 file: it looks like text");
     one_bad("s.h5", "deep/y", &all);
     ck_fails(read_all("v.h5", SX_HDF5_MISSING_FILL), SX_ERR_MISSING,
              "dataset deep/y in the file s.h5");
@@ -798,6 +800,36 @@ START_TEST(many_sources) {
 }
 END_TEST
 
+/* Fewer files may be open than there are sources, and than are kept open for later. */
+START_TEST(few_files_may_be_open) {
+    enum { FILES = 60, MORE = 10 };
+    sx_folder_empty();
+    hid_t created = mappings();
+    const side whole = {1, {FILES}, {0}, {0}, {0}, {0}};
+    for (int i = 0; i < FILES; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "s%d.h5", i);
+        put_file(name, H5T_STD_I32LE, 1, (hsize_t[]){1}, i);
+        const side target = {1, {FILES}, {(hsize_t)i}, {1}, {1}, {1}};
+        const side source = {1, {1}, {0}, {0}, {0}, {0}};
+        map(created, &target, name, "x", &source);
+    }
+    hid_t made = make("v.h5");
+    put_virtual(made, H5T_STD_I32LE, &whole, created);
+    H5Fclose(made);
+    struct rlimit before, few;
+    getrlimit(RLIMIT_NOFILE, &before);
+    few = before;
+    const int next = dup(0);
+    few.rlim_cur = (rlim_t)next + MORE;
+    close(next);
+    setrlimit(RLIMIT_NOFILE, &few);
+    const sx_status status = read_all("v.h5", SX_HDF5_MISSING_ERROR);
+    setrlimit(RLIMIT_NOFILE, &before);
+    ck_ok(status);
+}
+END_TEST
+
 START_TEST(a_box_of_nothing) {
     sx_folder_empty();
     of_source("v.h5", "gone.h5");
@@ -816,4 +848,4 @@ SX_TEST_MAIN("h5_virtual", interleaved_sources, strides_and_blocks_on_both_sides
              the_file_itself_and_a_ring, numbered_sources, sources_without_end,
              sources_of_another_rank, sources_of_another_type, any_selections,
              what_is_left_to_the_library, what_is_not_there, where_sources_are_looked_for,
-             many_sources, a_box_of_nothing)
+             many_sources, few_files_may_be_open, a_box_of_nothing)
