@@ -45,6 +45,12 @@ sx_status sxi_h5_locate(hid_t dataset, sxi_h5_disk *disk, const sxi_h5_storage *
     const herr_t found = H5Dread_chunk(dataset, H5P_DEFAULT, at, &block->skip, nothing);
     disk->recording = false;
     if (found >= 0 && disk->reads == 1) {
+        /* H5Dread takes one as it is and leaves the rest of the chunk to chance. */
+        if (storage->codec.steps == 0 && disk->bytes < (uint64_t)storage->block_bytes) {
+            return SXI_FAIL(SX_ERR_FORMAT,
+                            "a chunk of %lld bytes is stored in %llu: it was not written in full",
+                            (long long)storage->block_bytes, (unsigned long long)disk->bytes);
+        }
         block->address = disk->address;
         block->bytes = disk->bytes;
         return SX_OK;
