@@ -32,10 +32,9 @@ static sx_status check_extent(const sx_hdf5 *file, const sxi_h5_entry *entry,
                               const sx_hdf5_box *box, int d, int64_t start, int64_t count) {
     const int64_t extent = entry->about.shape[d];
     if (start < 0 || count < 0 || count > extent - start) {
-        return SXI_FAIL(SX_ERR_RANGE,
-                        "%s:%s: %lld to %lld of axis %d is asked for, it has %lld elements",
-                        file->path, entry->name, (long long)start, (long long)(start + count), d,
-                        (long long)extent);
+        return SXI_FAIL(
+            SX_ERR_RANGE, "%s:%s: %lld elements from %lld of axis %d are asked for, it has %lld",
+            file->path, entry->name, (long long)count, (long long)start, d, (long long)extent);
     }
     if (box->array->shape[d] != count) {
         return SXI_FAIL(SX_ERR_SHAPE, "%s:%s: axis %d of the array has %lld elements, not %lld",

@@ -307,6 +307,49 @@ START_TEST(a_missing_filter_is_named) {
 }
 END_TEST
 
+START_TEST(a_chunk_that_was_not_written_in_full) {
+    sx_folder_empty();
+    const char *path = sx_folder("short.h5");
+    const hsize_t chunk = 10;
+    const hsize_t origin = 0;
+    const int values[10] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+    hid_t file = make(path);
+    hid_t created = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_chunk(created, 1, &chunk);
+    hid_t space = H5Screate_simple(1, &chunk, NULL);
+    hid_t set = H5Dcreate2(file, "x", H5T_NATIVE_INT, space, H5P_DEFAULT, created, H5P_DEFAULT);
+    ck_assert(H5Dwrite_chunk(set, H5P_DEFAULT, 0, &origin, 6 * sizeof *values, values) >= 0);
+    H5Dclose(set);
+    H5Sclose(space);
+    H5Pclose(created);
+    H5Fclose(file);
+    double value[10];
+    ck_fails(take(path, "x", 0, 10, value), SX_ERR_FORMAT,
+             "a chunk of 40 bytes is stored in 24: it was not written in full");
+}
+END_TEST
+
+START_TEST(boxes_of_any_numbers) {
+    sx_folder_empty();
+    const char *path = sx_folder("boxes.h5");
+    hid_t made = make(path);
+    put(made, "x", H5T_NATIVE_INT, 10, H5P_DEFAULT);
+    H5Fclose(made);
+    const int64_t wrong[][2] = {{INT64_MAX, 1}, {INT64_MAX, INT64_MAX}, {-1, 1},
+                                {INT64_MIN, 1}, {0, INT64_MAX},         {11, 0}};
+    sx_hdf5 *file = NULL;
+    ck_ok(sx_hdf5_open(path, &file));
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        int value = 0;
+        sx_array array = {SX_I32, 1, {wrong[i][1]}, {1}, &value, NULL};
+        const sx_hdf5_box box = {file, "x", &wrong[i][0], &wrong[i][1], &array};
+        ck_fails(sx_hdf5_read(1, &box, NULL, NULL), SX_ERR_RANGE,
+                 "of axis 0 are asked for, it has 10");
+    }
+    sx_hdf5_close(&file);
+}
+END_TEST
+
 /* /v in path: source[0:10] of the datasets named, one after the other. */
 static void virtual_of(const char *path, int count, const char *const *files,
                        const char *const *names) {
@@ -578,6 +621,7 @@ END_TEST
 SX_TEST_MAIN("h5_read", what_is_not_hdf5_is_named, a_cut_file_is_told_by_its_bytes,
              a_file_cut_while_open_is_told, any_numeric_type_is_read, what_holds_no_plain_numbers,
              a_missing_dataset_is_answered_with_what_there_is, a_missing_filter_is_named,
+             a_chunk_that_was_not_written_in_full, boxes_of_any_numbers,
              a_virtual_dataset_never_reads_as_fill_values, numbered_sources_of_a_virtual_dataset,
              raw_data_in_other_files_must_be_there, bands_equal_the_whole,
              members_in_order_of_names, a_source_that_is_missing_in_a_real_file,

@@ -137,7 +137,7 @@ START_TEST(boxes_of_any_strides_are_written_and_read) {
     const int64_t count[] = {4, 5, 7};
     target.shape[2] = 7;
     ck_fails(sxi_h5_read_box(file, "x", origin, count, &target), SX_ERR_RANGE,
-             "0 to 7 of axis 2 is asked for, it has 6");
+             "7 elements from 0 of axis 2 are asked for, it has 6");
     sx_hdf5_close(&file);
 }
 END_TEST
