@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/fail.h"
@@ -73,6 +74,22 @@ sx_status sxi_output_check(const char *path, bool overwrite, int inputs, const c
         return SXI_FAIL(SX_ERR_EXISTS, "%s exists; it is kept unless --overwrite is given", path);
     }
     return check_folder(path);
+}
+
+sx_status sxi_output_room(const char *path, int64_t bytes) {
+    char folder[PATH_MAX];
+    struct statvfs about;
+    folder_of(path, folder, sizeof folder);
+    if (statvfs(folder, &about) != 0 || about.f_blocks == 0) { /* some file systems do not count */
+        return SX_OK;
+    }
+    const double room = (double)about.f_bavail * (double)about.f_frsize;
+    return (double)bytes <= room
+               ? SX_OK
+               : SXI_FAIL(SX_ERR_IO,
+                          "%s needs %lld bytes, its disk has room for %.0f; make room, or write a "
+                          "part",
+                          path, (long long)bytes, room);
 }
 
 char *sxi_output_target(const char *path) {

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <sextant/status.h>
 
@@ -12,6 +13,10 @@
  * is there and writable, it is no folder or device, does not exist (unless overwrite), and is none
  * of the inputs, under whatever name. */
 sx_status sxi_output_check(const char *path, bool overwrite, int inputs, const char *const *paths);
+
+/* sxi_output_room - SX_ERR_IO where the disk of path has less room than an output of that many bytes
+ * needs. */
+sx_status sxi_output_room(const char *path, int64_t bytes);
 
 /* sxi_output_target - where path really is (links followed), so that a link stays one. malloc'd;
  * NULL without memory. */

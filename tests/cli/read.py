@@ -170,6 +170,11 @@ with contextlib.ExitStack() as stack:
     refused("--missing: 'zero' is none of error|fill", "all.h5", "holes", "--missing", "zero", status=2)
     refused("gone.h5", "all.h5", "half_gone", "--missing", "fill")
 
+    # More than the disk has room for
+    with h5py.File("vast.h5", "w") as file:
+        file.create_dataset("x", (1 << 60,), "u1", chunks=(1 << 20,))
+    refused("vast.npy needs 1152921504606846976 bytes, its disk has room for", "vast.h5", "x", "--missing", "fill", "-o", "vast.npy")
+
     # Boxes
     refused("all.h5:frames has 3 axes, the box has 2", "all.h5", "frames", "--box", "0:2,3")
     refused("all.h5:scalar has 0 axes, the box has 1", "all.h5", "scalar", "--box", "0")

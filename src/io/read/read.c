@@ -193,6 +193,7 @@ static sx_status create_output(run *r) {
     if (!r->options->output) {
         return SX_OK;
     }
+    SXI_TRY(sxi_output_room(r->options->output, r->report->bytes));
     memcpy(shape, r->report->count, (size_t)about->rank * sizeof *shape);
     shape[about->rank] = about->element_bytes;
     return sxi_npy_create(r->options->output, r->options->overwrite,
