@@ -11,6 +11,7 @@
 #include "command.h"
 #include "guard.h"
 #include "json.h"
+#include "terminal.h"
 
 typedef struct values {
     cli_common common;
@@ -38,14 +39,6 @@ static void say_shape(char *text, size_t size, int rank, const int64_t *shape) {
     }
 }
 
-/* Texts come from the file: what would steer the terminal is shown as '?'. */
-static void print_text(const char *text) {
-    for (; *text; text++) {
-        const unsigned char c = (unsigned char)*text;
-        putchar(c < ' ' || c == 127 ? '?' : c);
-    }
-}
-
 /* Prints a value: all of it for provenance, its beginning otherwise; several texts with commas. */
 static void print_value(const sx_info_object *o) {
     enum { SHOWN = 72 };
@@ -54,14 +47,14 @@ static void print_value(const sx_info_object *o) {
         if (o->value[i] == '\n') {
             fputs(", ", stdout);
         } else {
-            print_text((const char[]){o->value[i], '\0'});
+            cli_print_text(stdout, (const char[]){o->value[i], '\0'});
         }
     }
     fputs(strlen(o->value) > most ? "..." : "", stdout);
 }
 
 static void print_name(const char *name) {
-    print_text(name);
+    cli_print_text(stdout, name);
     printf("%*s ", (int)(strlen(name) < NAMES ? NAMES - strlen(name) : 0), "");
 }
 
@@ -74,7 +67,7 @@ static void print_attribute(const sx_info_object *o) {
             printf("\n    %d: ", number++);
         }
         if (*c != '\n') {
-            print_text((const char[]){*c, '\0'});
+            cli_print_text(stdout, (const char[]){*c, '\0'});
         } else if (!list) {
             fputs(", ", stdout);
         }
@@ -119,13 +112,13 @@ static void print_stored(const sx_info_object *o) {
 static void print_advice(const sx_info_object *o) {
     if (o->path == SX_HDF5_LIBRARY && o->layout != SX_HDF5_COMPACT && o->bytes > 0) {
         fputs("    read through H5Dread, one thread at a time: ", stdout);
-        print_text(o->reason);
+        cli_print_text(stdout, o->reason);
         putchar('\n');
     }
     for (const char *line = o->advice; *line; line = strchr(line, '\n') + 1) {
         fputs("    ", stdout);
         for (const char *c = line; *c != '\n'; c++) {
-            print_text((const char[]){*c, '\0'});
+            cli_print_text(stdout, (const char[]){*c, '\0'});
         }
         putchar('\n');
     }
@@ -157,7 +150,7 @@ static bool print_object(void *data, const sx_info_object *o) {
     }
     if (*o->storage) {
         fputs(o->kind == SX_INFO_LINK ? " " : ", ", stdout);
-        print_text(o->storage);
+        cli_print_text(stdout, o->storage);
     }
     if (o->described) {
         print_stored(o);
@@ -168,12 +161,12 @@ static bool print_object(void *data, const sx_info_object *o) {
     }
     if (*o->unit) {
         fputs(*o->value ? " " : ", ", stdout);
-        print_text(o->unit);
+        cli_print_text(stdout, o->unit);
     }
     putchar('\n');
     if (*o->sentence) {
         fputs("    ", stdout);
-        print_text(o->sentence);
+        cli_print_text(stdout, o->sentence);
         putchar('\n');
     }
     if (o->described) {
@@ -190,33 +183,18 @@ static json_t *numbers(int count, const int64_t *values_of) {
     return array;
 }
 
-/* JSON is UTF-8; older files hold Latin-1. */
-static json_t *text_of(const char *text) {
-    json_t *string = json_string(text);
-    if (string) {
-        return string;
-    }
-    char ascii[4096];
-    size_t i = 0;
-    for (; i < sizeof ascii - 1 && text[i]; i++) {
-        ascii[i] = (unsigned char)text[i] < 128 ? text[i] : '?';
-    }
-    ascii[i] = '\0';
-    return json_string(ascii);
-}
-
 static void describe_json(json_t *object, const sx_info_object *o) {
     json_object_set_new(object, "layout", json_string(layouts[o->layout]));
     json_object_set_new(object, "path",
                         json_string(o->path == SX_HDF5_DIRECT ? "direct" : "library"));
-    json_object_set_new(object, "reason", text_of(o->reason));
-    json_object_set_new(object, "filters", text_of(o->filters));
+    json_object_set_new(object, "reason", cli_json_text(o->reason));
+    json_object_set_new(object, "filters", cli_json_text(o->filters));
     json_object_set_new(object, "bytes", json_integer(o->bytes));
     json_object_set_new(object, "stored_bytes", json_integer(o->stored_bytes));
     if (o->chunked) {
         json_object_set_new(object, "chunks_stored", json_integer(o->chunks_stored));
         json_object_set_new(object, "chunks_all", json_integer(o->chunks));
-        json_object_set_new(object, "advice", text_of(o->advice));
+        json_object_set_new(object, "advice", cli_json_text(o->advice));
     }
 }
 
@@ -224,7 +202,7 @@ static bool add_json(void *data, const sx_info_object *o) {
     static const char *const kinds[] = {"group", "dataset", "link", "attribute"};
     cli_guard_renew();
     json_t *object = json_object();
-    json_object_set_new(object, "name", text_of(o->name));
+    json_object_set_new(object, "name", cli_json_text(o->name));
     json_object_set_new(object, "kind", json_string(kinds[o->kind]));
     if (o->kind == SX_INFO_DATASET || o->kind == SX_INFO_ATTRIBUTE) {
         json_object_set_new(object, "type", json_string(o->type));
@@ -233,17 +211,17 @@ static bool add_json(void *data, const sx_info_object *o) {
     if (o->kind == SX_INFO_DATASET) {
         json_object_set_new(object, "chunks",
                             o->chunked ? numbers(o->rank, o->chunk) : json_null());
-        json_object_set_new(object, "unit", text_of(o->unit));
-        json_object_set_new(object, "sentence", text_of(o->sentence));
+        json_object_set_new(object, "unit", cli_json_text(o->unit));
+        json_object_set_new(object, "sentence", cli_json_text(o->sentence));
     }
     if (o->described) {
         describe_json(object, o);
     }
     if (*o->storage) {
-        json_object_set_new(object, "storage", text_of(o->storage));
+        json_object_set_new(object, "storage", cli_json_text(o->storage));
     }
     if (*o->value) {
-        json_object_set_new(object, "value", text_of(o->value));
+        json_object_set_new(object, "value", cli_json_text(o->value));
     }
     return json_array_append_new(data, object) == 0;
 }
@@ -256,7 +234,7 @@ static sx_status run(cli_call *call, const void *data) {
     }
     json_t *objects = json_array();
     const sx_status status = sx_info_run(path, add_json, objects);
-    json_t *all = json_pack("{s:o, s:o}", "file", text_of(path), "objects", objects);
+    json_t *all = json_pack("{s:o, s:o}", "file", cli_json_text(path), "objects", objects);
     if (status == SX_OK) {
         return cli_print_json(all);
     }

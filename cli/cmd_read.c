@@ -107,20 +107,21 @@ static sx_status print_json(const sx_read_report *report, const values *v, const
     snprintf(checksum, sizeof checksum, "%016" PRIx64, report->checksum);
     snprintf(type, sizeof type, "%s", d->numeric ? sx_dtype_name(d->dtype) : "bytes");
     json_t *all = json_pack(
-        "{s:s, s:s, s:o, s:o, s:s, s:I, s:I, s:f, s:f, s:s, s:s, s:i, s:I, s:I, s:s}", "file", file,
-        "dataset", name, "start", numbers(d->rank, report->start), "shape",
-        numbers(d->rank, report->count), "type", type, "element_bytes",
+        "{s:o, s:o, s:o, s:o, s:s, s:I, s:I, s:f, s:f, s:s, s:o, s:i, s:I, s:I, s:s}", "file",
+        cli_json_text(file), "dataset", cli_json_text(name), "start",
+        numbers(d->rank, report->start), "shape", numbers(d->rank, report->count), "type", type,
+        "element_bytes",
         (json_int_t)(d->numeric ? (int64_t)sx_dtype_size(d->dtype) : d->element_bytes), "bytes",
         (json_int_t)report->bytes, "seconds", report->seconds, "gigabytes_per_second",
         rate(report, report->seconds), "path", d->path == SX_HDF5_DIRECT ? "direct" : "library",
-        "reason", d->reason, "threads", s->threads, "pieces", (json_int_t)s->pieces,
+        "reason", cli_json_text(d->reason), "threads", s->threads, "pieces", (json_int_t)s->pieces,
         "library_bytes", (json_int_t)s->library, "xxh64", checksum);
     if (all && v->verify) {
         json_object_set_new(all, "verified", json_true());
         json_object_set_new(all, "library_seconds", json_real(report->library_seconds));
     }
     if (all && v->output) {
-        json_object_set_new(all, "output", json_string(v->output));
+        json_object_set_new(all, "output", cli_json_text(v->output));
     }
     return cli_print_json(all);
 }

@@ -76,7 +76,9 @@ static int finish(const cli_command *command, const cli_call *call, sx_status st
     if (status == SX_OK) {
         return 0;
     }
-    fprintf(stderr, "%s: %s\n", command->help.name, *sentence ? sentence : sx_status_text(status));
+    fprintf(stderr, "%s: ", command->help.name);
+    cli_print_text(stderr, *sentence ? sentence : sx_status_text(status));
+    putc('\n', stderr);
     return status == SX_ERR_USAGE ? 2 : 1;
 }
 
@@ -130,6 +132,7 @@ int cli_run(const cli_command *command, int argc, char **argv) {
 out:
     if (code < 0) {
         code = finish(command, &call, status);
+        cli_guard_silence();
     }
     free(line);
     free(values);

@@ -2,6 +2,7 @@
 #include "guard.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "stop.h"
 
 static struct {
+    bool child;
     bool limited;        /* this is a child whose time of computing is limited */
     struct rlimit usual; /* the limit that it was started with */
 } guard;
@@ -49,9 +51,19 @@ static void begin(pid_t parent) {
     if (getppid() != parent) {
         raise(SIGKILL); /* it died before it could be asked to tell */
     }
+    guard.child = true;
     setrlimit(RLIMIT_CORE, &none);
     guard.limited = getrlimit(RLIMIT_CPU, &guard.usual) == 0;
     cli_guard_renew();
+}
+
+void cli_guard_silence(void) {
+    const int nowhere = guard.child ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
+    if (nowhere >= 0) {
+        fflush(stderr);
+        dup2(nowhere, STDERR_FILENO);
+        close(nowhere);
+    }
 }
 
 /* A signal that somebody sent on purpose, or that says "nobody reads on", ends us as well. */

@@ -26,4 +26,8 @@ enum { CLI_GUARD_SECONDS = 60 };
 void cli_guard_renew(void);
 void cli_guard_lift(void);
 
+/* In the child, after its last word: where a file is damaged, or a virtual dataset is made of itself, the
+ * HDF5 library has a complaint of its own when the process ends ("infinite loop closing library"). */
+void cli_guard_silence(void);
+
 #endif

@@ -15,3 +15,17 @@ sx_status cli_print_json(json_t *object) {
 }
 
 json_t *cli_json_real(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+
+json_t *cli_json_text(const char *text) {
+    json_t *string = json_string(text);
+    if (string) {
+        return string;
+    }
+    char ascii[4096];
+    size_t i = 0;
+    for (; i < sizeof ascii - 1 && text[i]; i++) {
+        ascii[i] = (unsigned char)text[i] < 128 ? text[i] : '?';
+    }
+    ascii[i] = '\0';
+    return json_string(ascii);
+}

@@ -51,6 +51,13 @@ static void wipe(cli_terminal *terminal) {
 
 void cli_terminal_close(cli_terminal *terminal) { wipe(terminal); }
 
+void cli_print_text(FILE *stream, const char *text) {
+    for (; *text; text++) {
+        const unsigned char c = (unsigned char)*text;
+        putc(c < ' ' || c == 127 ? '?' : c, stream);
+    }
+}
+
 void cli_terminal_log(void *data, sx_log_level level, const char *sentence) {
     cli_terminal *terminal = data;
     if (level == SX_LOG_DEBUG || (level == SX_LOG_INFO && terminal->quiet)) {
@@ -58,8 +65,9 @@ void cli_terminal_log(void *data, sx_log_level level, const char *sentence) {
     }
     pthread_mutex_lock(&terminal->lock);
     wipe(terminal);
-    fprintf(stderr, "%s: %s%s\n", terminal->command, level == SX_LOG_WARNING ? "warning: " : "",
-            sentence);
+    fprintf(stderr, "%s: %s", terminal->command, level == SX_LOG_WARNING ? "warning: " : "");
+    cli_print_text(stderr, sentence);
+    putc('\n', stderr);
     pthread_mutex_unlock(&terminal->lock);
 }
 

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <sextant/context.h>
 
@@ -20,5 +21,9 @@ void cli_terminal_close(cli_terminal *terminal);
 void cli_terminal_log(void *data, sx_log_level level, const char *sentence);
 void cli_terminal_progress(void *data, const char *what, int64_t done, int64_t total);
 bool cli_terminal_cancelled(void *data);
+
+/* cli_print_text - prints a text that may come from a file: '?' for what would steer the terminal or
+ * begin a line. */
+void cli_print_text(FILE *stream, const char *text);
 
 #endif

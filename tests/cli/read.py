@@ -57,7 +57,7 @@ def xxh64(data):
 
 
 def sextant(*arguments, **options):
-    return subprocess.run([SEXTANT, "read", *map(str, arguments)], capture_output=True, text=True, **options)
+    return subprocess.run([SEXTANT, "read", *map(str, arguments)], capture_output=True, text=True, errors="surrogateescape", **options)
 
 
 def read(*arguments):
@@ -169,6 +169,21 @@ with contextlib.ExitStack() as stack:
     same("nan", np.full(4, np.nan))
     refused("--missing: 'zero' is none of error|fill", "all.h5", "holes", "--missing", "zero", status=2)
     refused("gone.h5", "all.h5", "half_gone", "--missing", "fill")
+
+    # Names that would steer a terminal, and that are no UTF-8
+    with h5py.File("names.h5", "w") as file:
+        file["red\033[31m\nline"] = 1
+        file[b"caf\xe9"] = 1
+    refused("the file holds /caf\udce9, /red?[31m?line (2 in all)", "names.h5", "none")
+    assert json.loads(sextant("names.h5", "caf\udce9", "--json").stdout)["dataset"] == "caf?"
+
+    # HDF5 cannot close a dataset that is made of itself, and would say so at the end
+    with h5py.File("itself.h5", "w") as file:
+        layout = h5py.VirtualLayout((4,), "i4")
+        layout[0:2] = h5py.VirtualSource(".", "x", (4,))[2:4]
+        file.create_virtual_dataset("x", layout)
+    itself = sextant("itself.h5", "x", "--missing", "fill", "--verify")
+    assert itself.returncode == 0 and itself.stderr == "", itself
 
     # More than the disk has room for
     with h5py.File("vast.h5", "w") as file:
