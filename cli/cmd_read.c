@@ -69,8 +69,9 @@ static void print_path(const sx_read_report *report) {
         printf("path     direct, %d thread%s, but %" PRId64 " of %" PRId64 " bytes by H5Dread\n",
                s->threads, plural, s->library, s->bytes_placed);
     } else {
-        printf("path     H5Dread%s%s\n", *report->dataset.reason ? ": " : "",
-               report->dataset.reason);
+        printf("path     H5Dread: %s\n", *report->dataset.reason
+                                             ? report->dataset.reason
+                                             : "a source needs a conversion that only it does");
     }
 }
 

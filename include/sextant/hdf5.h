@@ -130,9 +130,9 @@ typedef struct sx_hdf5_options {
 typedef struct sx_hdf5_statistics {
     int64_t bytes_stored; /* read from files by threads of ours */
     int64_t bytes_placed; /* written to arrays */
-    int64_t pieces;       /* runs of stored bytes: chunks, or parts of contiguous data */
-    int64_t library;      /* bytes of bytes_placed that went through H5Dread */
-    int64_t device;       /* bytes of bytes_placed that the device read by itself */
+    int64_t pieces;  /* runs of stored bytes: a chunk or several small ones, a part of others */
+    int64_t library; /* bytes of bytes_placed that went through H5Dread */
+    int64_t device;  /* bytes of bytes_placed that the device read by itself */
     int threads;
     double seconds, plan_s, io_s, decode_s, place_s;
 } sx_hdf5_statistics;

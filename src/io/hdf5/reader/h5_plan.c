@@ -49,6 +49,10 @@ static sx_status target_type(const sx_hdf5 *file, const sxi_h5_entry *entry, con
                              sxi_place_type *type) {
     const sx_hdf5_dataset *about = &entry->about;
     const int rank = about->rank;
+    if ((unsigned)array->dtype > SX_F64) {
+        return SXI_FAIL(SX_ERR_ARGUMENT, "%s:%s: the array has no element type (%d)", file->path,
+                        entry->name, (int)array->dtype);
+    }
     if (about->numeric) {
         *type =
             (sxi_place_type){.dtype = array->dtype, .bytes = (int64_t)sx_dtype_size(array->dtype)};

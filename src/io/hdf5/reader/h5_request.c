@@ -175,6 +175,9 @@ static void *run_thread(void *request) {
 static sx_status begin(int n, const sx_hdf5_box *boxes, const sx_hdf5_options *options, int threads,
                        int least, sx_hdf5_request **request) {
     *request = NULL;
+    if (n < 0 || (n > 0 && !boxes)) {
+        return SXI_FAIL(SX_ERR_ARGUMENT, "%d boxes cannot be read", n);
+    }
     sxi_h5_plan *plan = NULL;
     const double begun = sxi_h5_now();
     sxi_h5_enter();
@@ -244,6 +247,9 @@ static void wait_idle(sx_hdf5_request *request) {
 
 sx_status sx_hdf5_wait(sx_hdf5_request **request, sx_hdf5_statistics *statistics) {
     sx_hdf5_request *waited = *request;
+    if (!waited) {
+        return SXI_FAIL(SX_ERR_ARGUMENT, "there is no request to wait for");
+    }
     sx_hdf5_work(waited);
     wait_idle(waited);
     sxi_h5_enter();

@@ -507,7 +507,28 @@ START_TEST(compressed_frames_become_traces) {
 }
 END_TEST
 
-SX_TEST_MAIN("h5_request", compressed_frames_become_traces,
+START_TEST(what_makes_no_sense_is_refused) {
+    sx_folder_empty();
+    const char *path = sx_folder("kind.h5");
+    hid_t made = make_file(path, false, 0);
+    make_dataset(made, "x", &(kind){.type = H5T_STD_U8LE, .rank = 1, .shape = {3}});
+    H5Fclose(made);
+    sx_hdf5 *file = NULL;
+    unsigned char values[3];
+    sx_array array = {.rank = 1, .shape = {3}, .stride = {1}, .data = values};
+    array.dtype = (sx_dtype)(SX_F64 + 1);
+    ck_ok(sx_hdf5_open(path, &file));
+    const sx_hdf5_box box = {.file = file, .name = "x", .array = &array};
+    sx_hdf5_request *request = NULL;
+    ck_fails(sx_hdf5_read(1, &box, NULL, NULL), SX_ERR_ARGUMENT, "no element type");
+    ck_fails(sx_hdf5_read(-1, &box, NULL, NULL), SX_ERR_ARGUMENT, "-1 boxes");
+    ck_fails(sx_hdf5_wait(&request, NULL), SX_ERR_ARGUMENT, "no request");
+    ck_ok(sx_hdf5_read(0, NULL, NULL, NULL));
+    sx_hdf5_close(&file);
+}
+END_TEST
+
+SX_TEST_MAIN("h5_request", what_makes_no_sense_is_refused, compressed_frames_become_traces,
              every_index_gives_the_addresses_of_its_chunks, what_was_not_written_is_the_fill_value,
              filters_are_undone, types_are_converted, raw_files_are_read_as_one,
              records_are_read_as_bytes_in_any_order, large_blocks_are_cut,
