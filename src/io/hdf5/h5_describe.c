@@ -3,6 +3,7 @@
 #include "io/hdf5/h5_driver.h"
 #include "io/hdf5/sources/h5_virtual.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -295,6 +296,7 @@ sx_status sxi_h5_entry_get(sx_hdf5 *file, const char *name, sxi_h5_entry **entry
     if (!*entry) {
         sxi_h5_entries_drop(file, SXI_H5_ENTRIES - 1);
         SXI_TRY(entry_open(file, name, entry));
+        assert(*entry);
         (*entry)->next = file->entries;
         file->entries = *entry;
     }

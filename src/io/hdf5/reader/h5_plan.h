@@ -9,7 +9,7 @@ typedef struct sxi_h5_plan sxi_h5_plan;
 
 /* sxi_h5_plan_create - checks the boxes. Their arrays are referred to, the rest is copied. */
 sx_status sxi_h5_plan_create(int n, const sx_hdf5_box *boxes, const sx_hdf5_options *options,
-                             sxi_h5_plan **plan);
+                             sxi_h5_plan **created);
 void sxi_h5_plan_destroy(sxi_h5_plan **plan);
 
 /* sxi_h5_plan_work - bytes of all arrays, or of all filtered blocks that they meet. */

@@ -3,6 +3,7 @@
 #include "io/hdf5/h5_filter.h"
 #include "io/hdf5/reader/h5_device.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -77,6 +78,7 @@ static sx_status read_copy(const sxi_h5_job *job, const piece *p, const sxi_plac
                            hid_t id) {
     sxi_place_box box = {.rank = job->entry->storage.rank};
     const int64_t bytes = dense_strides(job, p, type->bytes, box.source_stride);
+    assert(bytes > 0);                      /* a box without elements is no job */
     void *dense = calloc(1, (size_t)bytes); /* HDF5 leaves alone what has no fill value */
     if (!dense) {
         return SXI_FAIL(SX_ERR_MEMORY, "%s:%s: no memory for %lld bytes", job->file->path,

@@ -112,7 +112,7 @@ out:
 }
 
 void sxi_h5_external_free(sxi_h5_segments *segments) {
-    for (int i = 0; i < segments->count; i++) {
+    for (int i = 0; segments->segment && i < segments->count; i++) {
         if (segments->segment[i].fd >= 0) {
             close(segments->segment[i].fd);
         }

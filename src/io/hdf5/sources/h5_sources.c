@@ -4,6 +4,7 @@
 #include "io/hdf5/sources/h5_sources.h"
 #include "io/hdf5/reader/h5_job.h"
 
+#include <assert.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
@@ -148,6 +149,7 @@ sx_status sxi_h5_source_open(sx_hdf5 *file, const char *outer, const char *sourc
                              sx_hdf5 **opened, sxi_h5_entry **entry) {
     sx_hdf5 *found = NULL;
     SXI_TRY(file_of(file, outer, source, &found));
+    assert(found);
     if (H5Oexists_by_name(found->id, name, H5P_DEFAULT) <= 0) {
         return SXI_FAIL(SX_ERR_MISSING,
                         "%s:%s is a virtual dataset; its source dataset %s in the file %s is "
@@ -242,6 +244,7 @@ sx_status sxi_h5_link_open(const sxi_h5_job *outer, const sxi_h5_link *link, sxi
     sxi_h5_entry *entry = NULL;
     SXI_TRY(
         sxi_h5_source_open(outer->file, outer->entry->name, link->file, link->name, &file, &entry));
+    assert(file && entry);
     sx_status status = check_link(outer, link, entry);
     if (status != SX_OK) {
         sxi_h5_source_close(file, entry);
