@@ -261,11 +261,15 @@ static sx_status entry_of(sx_hdf5 *file, const char *name, hid_t id, sxi_h5_entr
 }
 
 static sx_status entry_open(sx_hdf5 *file, const char *name, sxi_h5_entry **opened) {
-    if (type_of(file, name) != H5O_TYPE_DATASET) {
-        return sxi_h5_missing(file, name);
+    hid_t id = H5Dopen2(file->id, name, H5P_DEFAULT);
+    if (id < 0) {
+        if (type_of(file, name) != H5O_TYPE_DATASET) {
+            return sxi_h5_missing(file, name);
+        }
+        id = H5Dopen2(file->id, name, H5P_DEFAULT); /* to hear the reason again */
     }
     sxi_h5_entry *entry = NULL;
-    SXI_TRY(entry_of(file, name, H5Dopen2(file->id, name, H5P_DEFAULT), &entry));
+    SXI_TRY(entry_of(file, name, id, &entry));
     sx_status status = SX_OK;
     if (entry->about.chunk[0] > 0 && entry->about.path == SX_HDF5_LIBRARY) {
         status = with_cache(file, entry);
