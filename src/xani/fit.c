@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <sextant/cpu.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/output.h"
 #include "xani/fit.h"
@@ -40,12 +40,6 @@ typedef struct halt {
     sx_status status;
     char sentence[1024];
 } halt;
-
-static double seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static void halt_all(halt *h, sx_status status) {
 #pragma omp critical(sxi_xani_fit_halt)
@@ -278,12 +272,12 @@ static sx_status fit_bands(job *j, sxi_h5_writer *writer) {
     for (int64_t segment = 0; segment < j->frame.segments; segment++) {
         for (int64_t row0 = 0; row0 < j->frame.rows; row0 += rows) {
             int64_t left = j->frame.rows - row0;
-            double start = seconds();
+            double start = sxi_now();
             sxi_fit_band band;
             SXI_TRY(band_read(j, segment, row0, left < rows ? left : rows, &band));
-            double read = seconds();
+            double read = sxi_now();
             sx_status status = band_fit(j, &band);
-            double fitted = seconds();
+            double fitted = sxi_now();
             if (status == SX_OK) {
                 summarise(j, &band);
                 status = sxi_fit_output_write(&j->output, &band, writer);
@@ -292,7 +286,7 @@ static sx_status fit_bands(job *j, sxi_h5_writer *writer) {
             SXI_TRY(status);
             j->summary->seconds_read += read - start;
             j->summary->seconds_fit += fitted - read;
-            j->summary->seconds_write += seconds() - fitted;
+            j->summary->seconds_write += sxi_now() - fitted;
         }
     }
     return SX_OK;

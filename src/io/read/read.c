@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <xxhash.h>
 
+#include "base/clock.h"
 #include "base/fail.h"
 #include "base/memory_limit.h"
 #include "base/output.h"
@@ -34,12 +34,6 @@ typedef struct run {
     XXH64_state_t *hash;
     sxi_npy *npy;
 } run;
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* The box that is asked for, against the dataset. */
 static sx_status settle_box(const run *r) {
@@ -127,9 +121,9 @@ static sx_status read_band(run *r, const int64_t *start, const int64_t *count, b
     sx_hdf5_statistics statistics = {0};
     SXI_TRY(view_of(r, count, library ? &r->other : &r->band, &view));
     const sx_hdf5_box box = {r->file, r->name, start, count, &view};
-    const double began = now();
+    const double began = sxi_now();
     SXI_TRY(sx_hdf5_read(1, &box, &options, &statistics));
-    *(library ? &r->report->library_seconds : &r->report->seconds) += now() - began;
+    *(library ? &r->report->library_seconds : &r->report->seconds) += sxi_now() - began;
     if (!library) {
         add_statistics(&r->report->statistics, &statistics);
     }

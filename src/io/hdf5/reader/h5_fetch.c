@@ -5,16 +5,9 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { CALL_BYTES = 1 << 30 }; /* pread gives at most 0x7ffff000 bytes */
-
-double sxi_h5_now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static sx_status too_short(const sxi_h5_walk *walk, int fd, const sxi_h5_run *run) {
     struct stat about = {.st_size = 0};
@@ -73,13 +66,13 @@ static sx_status read_external(const sxi_h5_walk *walk, sxi_h5_worker *worker,
 }
 
 static sx_status read_timed(const sxi_h5_walk *walk, sxi_h5_worker *worker, const sxi_h5_run *run) {
-    const double begun = sxi_h5_now();
+    const double begun = sxi_now();
     worker->did.pieces++;
     worker->did.bytes_stored += (int64_t)run->bytes;
     const sx_status status = walk->external.count > 0
                                  ? read_external(walk, worker, run)
                                  : read_file(walk, worker, walk->disk->fd, run);
-    worker->did.io_s += sxi_h5_now() - begun;
+    worker->did.io_s += sxi_now() - begun;
     return status;
 }
 

@@ -75,9 +75,9 @@ static void wait_for_slab(sx_hdf5_request *request, int64_t returned) {
 static sx_status take(sx_hdf5_request *request, sxi_h5_worker *worker, sxi_h5_slab *slab,
                       sxi_h5_next *next) {
     sxi_h5_enter();
-    const double begun = sxi_h5_now();
+    const double begun = sxi_now();
     const sx_status status = sxi_h5_plan_next(request->plan, slab, next);
-    worker->did.plan_s += sxi_h5_now() - begun;
+    worker->did.plan_s += sxi_now() - begun;
     sxi_h5_leave();
     return status;
 }
@@ -179,7 +179,7 @@ static sx_status begin(int n, const sx_hdf5_box *boxes, const sx_hdf5_options *o
         return SXI_FAIL(SX_ERR_ARGUMENT, "%d boxes cannot be read", n);
     }
     sxi_h5_plan *plan = NULL;
-    const double begun = sxi_h5_now();
+    const double begun = sxi_now();
     sxi_h5_enter();
     sx_status status = sxi_h5_plan_create(n, boxes, options, &plan);
     sxi_h5_leave();
@@ -199,7 +199,7 @@ static sx_status begin(int n, const sx_hdf5_box *boxes, const sx_hdf5_options *o
     made->plan = plan;
     made->options = *options;
     made->begun = begun;
-    made->did.plan_s = sxi_h5_now() - begun;
+    made->did.plan_s = sxi_now() - begun;
     pthread_mutex_init(&made->mutex, NULL);
     pthread_cond_init(&made->changed, NULL);
     while (made->threads < threads &&
@@ -255,7 +255,7 @@ sx_status sx_hdf5_wait(sx_hdf5_request **request, sx_hdf5_statistics *statistics
     sxi_h5_enter();
     sxi_h5_plan_destroy(&waited->plan);
     sxi_h5_leave();
-    waited->did.seconds = sxi_h5_now() - waited->begun;
+    waited->did.seconds = sxi_now() - waited->begun;
     if (statistics) {
         *statistics = waited->did;
     }

@@ -4,6 +4,7 @@
 #ifndef SXI_H5_SLAB_H
 #define SXI_H5_SLAB_H
 
+#include "base/clock.h"
 #include "io/hdf5/h5_driver.h"
 #include "io/hdf5/reader/h5_job.h"
 #include "io/hdf5/sources/h5_external.h"
@@ -119,9 +120,6 @@ sx_status sxi_h5_turn_run(const sxi_h5_slab *slab, sxi_h5_worker *worker);
 /* sxi_h5_library_read - a box of a job through H5Dread, to target; takes the lock (h5_read.c). */
 sx_status sxi_h5_library_read(const sxi_h5_job *job, const int64_t *start, const int64_t *count,
                               unsigned char *target, sx_hdf5_statistics *did);
-
-/* sxi_h5_now - seconds, to time with. */
-double sxi_h5_now(void);
 
 /* Stored bytes, and where they go. */
 typedef struct sxi_h5_run {
