@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "base/cpu.h"
 #include "base/memory_limit.h"
 
 static void read_name(char *name, size_t size) {
@@ -26,7 +27,7 @@ static void read_name(char *name, size_t size) {
     fclose(file);
 }
 
-static unsigned read_features(void) {
+unsigned sxi_cpu_features(void) {
     unsigned features = 0;
 #if defined(__x86_64__)
     __builtin_cpu_init();
@@ -48,7 +49,7 @@ void sx_cpu_get(sx_cpu *cpu) {
     read_name(cpu->name, sizeof cpu->name);
     snprintf(cpu->architecture, sizeof cpu->architecture, "%.31s",
              uname(&system) == 0 ? system.machine : "unknown");
-    cpu->features = read_features();
+    cpu->features = sxi_cpu_features();
     cpu->cores = omp_get_num_procs(); /* those of the affinity mask */
     sxi_memory_limit("", &cpu->memory, &cpu->memory_available);
 }

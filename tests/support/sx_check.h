@@ -51,10 +51,11 @@ static inline const char *sx_data(const char *name) {
     return path;
 }
 
-/* SX_TEST_MAIN("lm", first, second, ...): runs the tests in this process, prints Check's closing
- * line. */
-#define SX_TEST_MAIN(name, ...)                                                                    \
-    int main(void) {                                                                               \
+/* SX_TEST_RUNNER("lm", run, first, second, ...): a function that runs the tests in this process,
+ * prints Check's closing line and returns whether one failed. SX_TEST_MAIN: the main of a program
+ * that does no more. */
+#define SX_TEST_RUNNER(name, run, ...)                                                             \
+    static int run(void) {                                                                         \
         const TTest *tests[] = {__VA_ARGS__};                                                      \
         Suite *suite = suite_create(name);                                                         \
         TCase *cases = tcase_create(name);                                                         \
@@ -70,5 +71,9 @@ static inline const char *sx_data(const char *name) {
         srunner_free(runner);                                                                      \
         return failed != 0;                                                                        \
     }
+
+#define SX_TEST_MAIN(name, ...)                                                                    \
+    SX_TEST_RUNNER(name, run_tests, __VA_ARGS__)                                                   \
+    int main(void) { return run_tests(); }
 
 #endif

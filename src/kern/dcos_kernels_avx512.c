@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define SX_LANES_AVX512
+#if defined(__x86_64__)
+#include "kern/dcos_kernels_tmpl.h"
+
+const sxi_dcos_kernels sxi_dcos_kernels_avx512 = {
+    .name = "avx512", .even = even, .even_single = even_single, .step = step, .errors = errors};
+#endif

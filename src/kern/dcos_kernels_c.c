@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define SX_LANES_C
+
+#include "kern/dcos_kernels_tmpl.h"
+
+const sxi_dcos_kernels sxi_dcos_kernels_c = {
+    .name = "c", .even = even, .even_single = even_single, .step = step, .errors = errors};

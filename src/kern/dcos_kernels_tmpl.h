@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The kernels of one instruction set, from bodies that know nothing of it. */
+/* GCC 12 does not see that loops with a known end fill what they read. */
+#if !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+
+#if defined(__clang__)
+#define SX_UNROLL _Pragma("unroll")
+#else
+#define SX_UNROLL _Pragma("GCC unroll 4")
+#endif
+
+#include "kern/dcos_errors.kern.h"
+#include "kern/dcos_even.kern.h"
+#include "kern/dcos_kernels.h"
+
+#define NAME(x) x##_double
+#define SCALAR double
+#define VECTOR SX_REAL
+#define WIDTH SX_LANES
+#define V_SET(x) SX_SET(x)
+#define V_LOAD(p) SX_LOAD(p)
+#define V_STORE(p, v) SX_STORE(p, v)
+#define V_FMA(a, b, c) SX_FMA(a, b, c)
+#define V_FNMA(a, b, c) SX_FNMA(a, b, c)
+#include "kern/dcos_divide_tmpl.h"
+#undef NAME
+#undef SCALAR
+#undef VECTOR
+#undef WIDTH
+#undef V_SET
+#undef V_LOAD
+#undef V_STORE
+#undef V_FMA
+#undef V_FNMA
+
+#define NAME(x) x##_single
+#define SCALAR float
+#if defined(SX_LANES_AVX512)
+#define VECTOR __m512
+#define WIDTH 16
+#define V_SET(x) _mm512_set1_ps(x)
+#define V_LOAD(p) _mm512_loadu_ps(p)
+#define V_STORE(p, v)                                                                              \
+    do {                                                                                           \
+        _mm512_storeu_pd(p, _mm512_cvtps_pd(_mm512_castps512_ps256(v)));                           \
+        _mm512_storeu_pd((p) + 8, _mm512_cvtps_pd(_mm512_extractf32x8_ps(v, 1)));                  \
+    } while (0)
+#define V_FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
+#define V_FNMA(a, b, c) _mm512_fnmadd_ps(a, b, c)
+#elif defined(SX_LANES_AVX2)
+#define VECTOR __m256
+#define WIDTH 8
+#define V_SET(x) _mm256_set1_ps(x)
+#define V_LOAD(p) _mm256_loadu_ps(p)
+#define V_STORE(p, v)                                                                              \
+    do {                                                                                           \
+        _mm256_storeu_pd(p, _mm256_cvtps_pd(_mm256_castps256_ps128(v)));                           \
+        _mm256_storeu_pd((p) + 4, _mm256_cvtps_pd(_mm256_extractf128_ps(v, 1)));                   \
+    } while (0)
+#define V_FMA(a, b, c) _mm256_fmadd_ps(a, b, c)
+#define V_FNMA(a, b, c) _mm256_fnmadd_ps(a, b, c)
+#else
+#define VECTOR float
+#define WIDTH 1
+#define V_SET(x) ((float)(x))
+#define V_LOAD(p) (*(p))
+#define V_STORE(p, v) (*(p) = (double)(v))
+#define V_FMA(a, b, c) ((a) * (b) + (c))
+#define V_FNMA(a, b, c) ((c) - (a) * (b))
+#endif
+#include "kern/dcos_divide_tmpl.h"
+
+/* 2 Re q and |q|^2 of every mode and lane. */
+SX_FN void factors(const int modes, double dx, const sxi_dcos_bundle *bundle,
+                   double (*middle)[SXI_BUNDLE], double (*square)[SXI_BUNDLE]) {
+    for (int k = 0; k < modes; k++) {
+        for (int lane = 0; lane < SXI_BUNDLE; lane += SX_LANES) {
+            const SX_COMPLEX q = sx_mode_at(SX_LOAD(&bundle->theta[2 * k][lane]),
+                                            SX_LOAD(&bundle->theta[2 * k + 1][lane]), dx);
+            SX_STORE(&middle[k][lane], SX_SET(2.0) * q.r);
+            SX_STORE(&square[k][lane], SX_FMA(q.r, q.r, q.i * q.i));
+        }
+    }
+}
+
+SX_FN int wanted(uint32_t lanes, int lane) {
+    const uint32_t group = (UINT32_C(1) << SX_LANES) - 1;
+    return (lanes >> lane & group) != 0;
+}
+
+SX_FN void even_modes(const int modes, const sxi_dcos_even *grid, const double *y, uint32_t lanes,
+                      const sxi_dcos_bundle *bundle, sxi_dcos_sums *sums) {
+    double middle[SXI_DCOS_MOST_MODES][SXI_BUNDLE], square[SXI_DCOS_MOST_MODES][SXI_BUNDLE];
+    sxi_dcos_remainder rest[SXI_DCOS_MOST_MODES];
+    factors(modes, grid->dx, bundle, middle, square);
+    divide_double(modes, grid->n, y, middle, square, lanes, rest);
+    for (int lane = 0; lane < SXI_BUNDLE; lane += SX_LANES) {
+        if (wanted(lanes, lane)) {
+            sx_even_sums(modes, grid, rest, bundle, lane, sums);
+        }
+    }
+}
+
+SX_FN void even_single_modes(const int modes, const sxi_dcos_even *grid, const float *y,
+                             uint32_t lanes, const sxi_dcos_bundle *bundle, sxi_dcos_sums *sums) {
+    double middle[SXI_DCOS_MOST_MODES][SXI_BUNDLE], square[SXI_DCOS_MOST_MODES][SXI_BUNDLE];
+    float r[SXI_DCOS_MOST_MODES][SXI_BUNDLE], q[SXI_DCOS_MOST_MODES][SXI_BUNDLE];
+    sxi_dcos_remainder rest[SXI_DCOS_MOST_MODES];
+    factors(modes, grid->dx, bundle, middle, square);
+    for (int k = 0; k < modes; k++) {
+        for (int l = 0; l < SXI_BUNDLE; l++) {
+            r[k][l] = (float)middle[k][l];
+            q[k][l] = (float)square[k][l];
+        }
+    }
+    divide_single(modes, grid->n, y, r, q, lanes, rest);
+    for (int lane = 0; lane < SXI_BUNDLE; lane += SX_LANES) {
+        if (wanted(lanes, lane)) {
+            sx_even_sums(modes, grid, rest, bundle, lane, sums);
+        }
+    }
+}
+
+SX_FN void step_modes(const int modes, const sxi_dcos_box *box, const sxi_dcos_sums *sums,
+                      sxi_dcos_bundle *bundle) {
+    for (int lane = 0; lane < SXI_BUNDLE; lane += SX_LANES) {
+        if (wanted(bundle->running, lane)) {
+            sx_step(modes, box, sums, lane, bundle);
+        }
+    }
+    bundle->fresh = 0;
+}
+
+SX_FN void errors_modes(const int modes, const sxi_dcos_sums *sums, uint32_t lanes,
+                        sxi_dcos_bundle *bundle, sxi_dcos_errors *errors) {
+    for (int lane = 0; lane < SXI_BUNDLE; lane += SX_LANES) {
+        if (wanted(lanes, lane)) {
+            sx_errors(modes, sums, lane, bundle, errors);
+        }
+    }
+}
+
+/* One function per number of modes, so that loops over modes have a known end. */
+#define PER_MODES(function, parameters, ...)                                                       \
+    SX_TARGET static void function##_1 parameters { function##_modes(1, __VA_ARGS__); }            \
+    SX_TARGET static void function##_2 parameters { function##_modes(2, __VA_ARGS__); }            \
+    SX_TARGET static void function##_3 parameters { function##_modes(3, __VA_ARGS__); }            \
+    SX_TARGET static void function##_4 parameters { function##_modes(4, __VA_ARGS__); }
+#define CHOOSE(function, modes, ...)                                                               \
+    switch (modes) {                                                                               \
+    case 1:                                                                                        \
+        function##_1(__VA_ARGS__);                                                                 \
+        break;                                                                                     \
+    case 2:                                                                                        \
+        function##_2(__VA_ARGS__);                                                                 \
+        break;                                                                                     \
+    case 3:                                                                                        \
+        function##_3(__VA_ARGS__);                                                                 \
+        break;                                                                                     \
+    default:                                                                                       \
+        function##_4(__VA_ARGS__);                                                                 \
+    }
+
+PER_MODES(even,
+          (const sxi_dcos_even *grid, const double *y, uint32_t lanes,
+           const sxi_dcos_bundle *bundle, sxi_dcos_sums *sums),
+          grid, y, lanes, bundle, sums)
+PER_MODES(even_single,
+          (const sxi_dcos_even *grid, const float *y, uint32_t lanes, const sxi_dcos_bundle *bundle,
+           sxi_dcos_sums *sums),
+          grid, y, lanes, bundle, sums)
+PER_MODES(step, (const sxi_dcos_box *box, const sxi_dcos_sums *sums, sxi_dcos_bundle *bundle), box,
+          sums, bundle)
+PER_MODES(errors,
+          (const sxi_dcos_sums *sums, uint32_t lanes, sxi_dcos_bundle *bundle,
+           sxi_dcos_errors *errors),
+          sums, lanes, bundle, errors)
+
+static void even(int modes, const sxi_dcos_even *grid, const double *y, uint32_t lanes,
+                 const sxi_dcos_bundle *bundle, sxi_dcos_sums *sums) {
+    CHOOSE(even, modes, grid, y, lanes, bundle, sums)
+}
+
+static void even_single(int modes, const sxi_dcos_even *grid, const float *y, uint32_t lanes,
+                        const sxi_dcos_bundle *bundle, sxi_dcos_sums *sums) {
+    CHOOSE(even_single, modes, grid, y, lanes, bundle, sums)
+}
+
+static void step(int modes, const sxi_dcos_box *box, const sxi_dcos_sums *sums,
+                 sxi_dcos_bundle *bundle) {
+    CHOOSE(step, modes, box, sums, bundle)
+}
+
+static void errors(int modes, const sxi_dcos_sums *sums, uint32_t lanes, sxi_dcos_bundle *bundle,
+                   sxi_dcos_errors *out) {
+    CHOOSE(errors, modes, sums, lanes, bundle, out)
+}
