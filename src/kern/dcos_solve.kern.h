@@ -10,11 +10,9 @@
 #define SXI_DCOS_SOLVE_KERN_H
 
 #include "kern/dcos_kernels.h"
+#include "kern/lanes_solve.kern.h"
 
 #define SX_TWO_PI 6.283185307179586476925286766559
-
-/* Row i, column j <= i of a triangle stored by rows. */
-#define SX_AT(i, j) ((i) * ((i) + 1) / 2 + (j))
 
 SX_FN SX_COMPLEX sx_sum_load(const double (*sum)[2][SXI_BUNDLE], int power, int lane) {
     SX_COMPLEX c = {SX_LOAD(&sum[power][0][lane]), SX_LOAD(&sum[power][1][lane])};
@@ -54,50 +52,6 @@ SX_FN void sx_linear_matrix(const int modes, const sxi_dcos_sums *sums, SX_REAL 
                 n[SX_AT(u, vj)] = half * (p.i + m.i); /* u_k v_j */
             }
         }
-    }
-}
-
-/* Cholesky factor in place, with the inverses of its diagonal; a pivot that is not positive, or that
- * lost all but `least` of itself, marks the lane. */
-SX_FN SX_MASK sx_factorise(const int size, double least, SX_REAL *l, SX_REAL *inverse) {
-    SX_MASK good = SX_LE(SX_SET(0.0), SX_SET(1.0));
-    for (int i = 0; i < size; i++) {
-        for (int j = 0; j <= i; j++) {
-            SX_REAL a = l[SX_AT(i, j)];
-            for (int k = 0; k < j; k++) {
-                a = SX_FNMA(l[SX_AT(i, k)], l[SX_AT(j, k)], a);
-            }
-            if (i == j) {
-                const SX_MASK positive = SX_LT(SX_SET(least) * l[SX_AT(i, i)], a);
-                good = SX_AND(good, positive);
-                a = SX_SELECT(positive, a, SX_SET(1.0));
-                inverse[i] = SX_SET(1.0) / SX_SQRT(a);
-                l[SX_AT(i, i)] = a * inverse[i];
-            } else {
-                l[SX_AT(i, j)] = a * inverse[j];
-            }
-        }
-    }
-    return good;
-}
-
-/* x = l^-1 x */
-SX_FN void sx_forward(const int size, const SX_REAL *l, const SX_REAL *inverse, SX_REAL *x) {
-    for (int i = 0; i < size; i++) {
-        for (int k = 0; k < i; k++) {
-            x[i] = SX_FNMA(l[SX_AT(i, k)], x[k], x[i]);
-        }
-        x[i] = x[i] * inverse[i];
-    }
-}
-
-/* x = l^-T x */
-SX_FN void sx_backward(const int size, const SX_REAL *l, const SX_REAL *inverse, SX_REAL *x) {
-    for (int i = size - 1; i >= 0; i--) {
-        for (int k = i + 1; k < size; k++) {
-            x[i] = SX_FNMA(l[SX_AT(k, i)], x[k], x[i]);
-        }
-        x[i] = x[i] * inverse[i];
     }
 }
 

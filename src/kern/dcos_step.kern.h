@@ -14,21 +14,6 @@
 /* What sums of squares cannot tell apart, in parts of the trace: rounding of its projections. */
 #define SX_BLIND 1e-12
 
-SX_FN SX_MASK sx_lanes_of(uint32_t bits, int lane) { return SX_FROM_BITS(bits >> lane); }
-
-SX_FN void sx_lanes_set(uint32_t *bits, int lane, SX_MASK mask) {
-    const uint32_t group = SX_LANES == 32 ? UINT32_MAX : ((UINT32_C(1) << SX_LANES) - 1);
-    *bits = (*bits & ~(group << lane)) | ((SX_BITS(mask) & group) << lane);
-}
-
-SX_FN SX_MASK sx_mask_select(SX_MASK m, SX_MASK a, SX_MASK b) {
-    return SX_OR(SX_AND(m, a), SX_AND(SX_NOT(m), b));
-}
-
-SX_FN void sx_keep(SX_MASK better, SX_REAL value, double *kept) {
-    SX_STORE(kept, SX_SELECT(better, value, SX_LOAD(kept)));
-}
-
 /* True second derivatives where none of their pivots falls below a tenth of Gauss-Newton's. */
 SX_FN SX_MASK sx_choose_matrix(const int size, const SX_POINT *point, SX_REAL *matrix) {
     SX_REAL gauss[SXI_DCOS_TRIANGLE], newton[SXI_DCOS_TRIANGLE];

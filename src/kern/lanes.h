@@ -100,7 +100,7 @@ enum { SX_LANES = 1 };
 #define SX_ANY(m) (m)
 #define SX_BITS(m) ((uint32_t)(m))
 #define SX_FROM_BITS(bits) ((int)((bits)&1u))
-#define SX_POWER2(n) ldexp(1.0, (int)(n))
+#define SX_POWER2(n) ldexp(1.0, (n) == (n) ? (int)(n) : 0) /* NaN has no int */
 #endif
 
 #if defined(__CUDACC__)
