@@ -37,10 +37,31 @@ const sxi_source_info *sxi_source_describe(const sxi_source *source);
 
 /* sxi_source_read - a band of rows row0 <= row < row0 + count.
  *
- * out  y      [nt][count][width]  info.dtype; missing, masked, or of a bin without shots: NaN
+ * out  y      [nt][count][width]  info.dtype, rows without gaps; missing, masked, or of a bin
+ *                                 without shots: NaN
  * out  sigma  same shape and type; NULL allowed, and needed only if has_sigma
  * out  mask   [count][width]  U8, 0 good */
 sx_status sxi_source_read(sxi_source *source, int64_t row0, int64_t count, sx_array *y,
                           sx_array *sigma, sx_array *mask);
+
+/* The same in the background. */
+typedef struct sxi_source_request sxi_source_request;
+
+/* sxi_source_start - begins to read a band with at most so many threads of its own; 0: none, so
+ * that only those of the caller work. Source and memory of the arrays must stay until wait or
+ * cancel. *request is NULL on failure. */
+sx_status sxi_source_start(sxi_source *source, int threads, int64_t row0, int64_t count,
+                           const sx_array *y, const sx_array *sigma, const sx_array *mask,
+                           sxi_source_request **request);
+
+/* sxi_source_work - lends the calling thread, until no work is left to take. Any thread. */
+void sxi_source_work(sxi_source_request *request);
+
+/* sxi_source_wait - works, waits for the others, makes NaN of what is missing, and frees the
+ * request: *request is NULL afterwards. */
+sx_status sxi_source_wait(sxi_source_request **request);
+
+/* sxi_source_cancel - the band is not wanted any more; the arrays hold anything. NULL allowed. */
+void sxi_source_cancel(sxi_source_request **request);
 
 #endif

@@ -110,6 +110,22 @@ sx_status sxi_source_reorder(const sxi_source *source, double *values);
 /* sxi_stack_blank - makes NaN of the values of a float array that stand for missing samples. */
 void sxi_stack_blank(const sxi_stack *stack, sx_array *values);
 
+/* Boxes of datasets that one request reads. All zero: none. */
+typedef struct sxi_boxes {
+    int count, room;
+    struct sxi_box *box;
+} sxi_boxes;
+
+/* sxi_boxes_add - frames first .. first + n - 1, rows row0 .. row0 + count - 1 of a stack, which go
+ * to target [n][count][width]. The stack must stay until start. */
+sx_status sxi_boxes_add(sxi_boxes *boxes, const sxi_stack *stack, int64_t first, int64_t n,
+                        int64_t row0, int64_t count, const sx_array *target);
+
+/* sxi_boxes_start - begins to read them (sx_hdf5_start). */
+sx_status sxi_boxes_start(const sxi_boxes *boxes, const sx_context *context,
+                          sx_hdf5_request **request);
+void sxi_boxes_free(sxi_boxes *boxes);
+
 /* sxi_stack_read - frames first .. first + n - 1, rows row0 .. row0 + count - 1 into target
  * [n][count][width]; missing samples are NaN. */
 sx_status sxi_stack_read(const sxi_stack *stack, int64_t first, int64_t n, int64_t row0,
