@@ -34,8 +34,9 @@ typedef struct sx_xani_fit_options {
     sx_dcos_options dcos; /* modes, background, start values, t0 */
     int64_t bin[2];       /* pixels added in y and x; 0: 1 */
     bool has_roi;
-    int64_t roi[4];  /* y0, y1, x0, x1 of the frame as stored, half-open */
-    int64_t tile[2]; /* pixels of one piece of work; 0: chosen. Does not change the result */
+    int64_t roi[4]; /* y0, y1, x0, x1 of the frame as stored, half-open */
+    int64_t
+        tile[2]; /* so many pixels are one piece of work; 0: chosen. Does not change the result */
     double irf_fwhm; /* ps; 0: no correction */
     bool overwrite;
 } sx_xani_fit_options;
@@ -44,6 +45,8 @@ typedef struct sx_xani_fit_summary {
     int64_t pixels, delays, delays_left_out;
     int64_t state[16];                    /* pixels by sx_dcos_state */
     int64_t modes[SX_DCOS_MAX_MODES + 1]; /* pixels in state ok by number of modes */
+    /* Seconds by the clock: waiting for input; fitting, beside which the next rows are read and the
+     * last ones written; writing what was left at the end. */
     double seconds_read, seconds_fit, seconds_write;
     double frequency_lowest, frequency_highest; /* THz, searched */
     char layout[64];                            /* what the input was taken for */

@@ -53,7 +53,7 @@ static sx_status read_pixel(sxi_source *source, const sxi_fit_frame *frame, int6
     }
     SXI_GO(sxi_source_read(source, band.stored0, count, &band.y,
                            info->has_sigma ? &band.sigma : NULL, &band.mask));
-    sxi_fit_gather(frame, &band, info->weight, 0, column, y, sigma);
+    sxi_fit_gather(frame, &band, info->weight, column, 1, y, sigma);
 out:
     sx_array_destroy(&band.y);
     sx_array_destroy(&band.sigma);

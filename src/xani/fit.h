@@ -32,17 +32,18 @@ typedef struct sxi_fit_band {
     sx_dcos_fit *fit;            /* [rows * columns] */
 } sxi_fit_band;
 
-/* sxi_fit_gather - one output pixel as a trace.
+/* sxi_fit_gather - output pixels first .. first + count - 1 of a band, row by row, as traces.
  *
  * in   weight  [nt] of the source, or NULL
- * out  y       [nt]
- * out  sigma   [nt]  filled where there is sigma, or where binning makes samples unequal; relative
- * then Theory: docs/theory/dcos.md, "Binning". */
+ * out  y       [count][nt]
+ * out  sigma   [count][nt]  filled where there is sigma, or where binning makes samples unequal;
+ *                           relative then
+ * Theory: docs/theory/dcos.md, "Binning". */
 void sxi_fit_gather(const sxi_fit_frame *frame, const sxi_fit_band *band, const double *weight,
-                    int64_t row, int64_t column, double *y, double *sigma);
+                    int64_t first, int64_t count, double *y, double *sigma);
 
 /* Whether sxi_fit_gather fills sigma. */
-bool sxi_fit_gathers_sigma(const sxi_fit_frame *frame, const sxi_fit_band *band);
+bool sxi_fit_gathers_sigma(const sxi_fit_frame *frame, const sxi_source_info *info);
 
 /* --- the maps of fit.h5 --- */
 
@@ -58,5 +59,25 @@ sx_status sxi_fit_output_create(const sxi_fit_output *output, const sx_dcos_plan
                                 sxi_h5_writer *writer);
 sx_status sxi_fit_output_write(const sxi_fit_output *output, const sxi_fit_band *band,
                                sxi_h5_writer *writer);
+
+/* --- the work --- */
+
+typedef struct sxi_fit_run {
+    sxi_source *source;
+    const sx_dcos_plan *plan;
+    sxi_fit_output output;
+    sxi_h5_writer *writer; /* its datasets are created */
+    const sx_context *context;
+    int64_t piece;      /* pixels fitted in one call, 0: chosen */
+    int64_t band_bytes; /* read at once, 0: chosen */
+    /* What comes out; pixels of the summary is known before. */
+    sx_xani_fit_summary *summary;
+    double chi2_sum; /* of ok pixels */
+    int64_t far;     /* ok pixels whose offset no relative change would have */
+} sxi_fit_run;
+
+/* sxi_fit_run_all - fits every pixel and writes the maps. What is written depends neither on piece
+ * nor band_bytes nor threads. */
+sx_status sxi_fit_run_all(sxi_fit_run *run);
 
 #endif
