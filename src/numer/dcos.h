@@ -135,11 +135,25 @@ sx_dcos_state sxi_dcos_result(const sxi_dcos_work *work, const sxi_dcos_trace *t
                               const sxi_dcos_model *model, double variance, double t0,
                               sx_dcos_fit *fit);
 
+/* Of all parameters, linear ones first; not scaled by the variance of a sample. */
+enum { SXI_DCOS_PARAMETERS_MOST = SXI_DCOS_LINEAR + SXI_DCOS_NONLINEAR };
+typedef struct sxi_dcos_covariance {
+    int linear, slopes, count; /* count = linear + slopes */
+    double c[SXI_DCOS_PARAMETERS_MOST][SXI_DCOS_PARAMETERS_MOST];
+} sxi_dcos_covariance;
+
+/* sxi_dcos_report - as sxi_dcos_result, from a covariance. known: false where it could not be made
+ * (cov->c is 0): values are still the minimum, errors are not known. */
+sx_dcos_state sxi_dcos_report(const sxi_dcos_covariance *cov, bool known,
+                              const sxi_dcos_trace *trace, const sxi_dcos_model *model,
+                              double variance, double t0, sx_dcos_fit *fit);
+
 /* sxi_dcos_doubt - a last look at a fit that is OK otherwise: faint modes, residuals that are not
- * the noise.
- * work as above. */
-void sxi_dcos_doubt(const sxi_dcos_work *work, const sxi_dcos_trace *trace, bool absolute,
+ * the noise. rss: sum of r^2 of the weighted residuals; neighbours: sum of r_i r_{i+1}, as
+ * sxi_dcos_neighbours finds in work. */
+void sxi_dcos_doubt(const sxi_dcos_trace *trace, double rss, double neighbours, bool absolute,
                     sx_dcos_fit *fit);
+double sxi_dcos_neighbours(const sxi_dcos_work *work, const sxi_dcos_trace *trace);
 
 /* --- start values --- */
 

@@ -179,7 +179,7 @@ static void refine(const sx_dcos_plan *plan, sxi_dcos_work *work, const sxi_dcos
     model.theta[2 * model.modes] = isfinite(time) ? plan->grid.span / time : 2.5;
     sxi_dcos_minimise(work, trace, &model);
     sxi_dcos_finish(plan, work, trace, absolute, &model, fit);
-    sxi_dcos_doubt(work, trace, absolute, fit);
+    sxi_dcos_doubt(trace, model.rss, sxi_dcos_neighbours(work, trace), absolute, fit);
 }
 
 /* Finite, and no more modes than the samples determine. */

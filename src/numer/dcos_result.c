@@ -6,7 +6,7 @@
 #include "kern/column.h"
 #include "numer/dcos.h"
 
-enum { PARAMETERS = SXI_DCOS_LINEAR + SXI_DCOS_NONLINEAR };
+enum { PARAMETERS = SXI_DCOS_PARAMETERS_MOST };
 
 /* Cycles over the span within which a frequency counts as near zero or Nyquist, or two as one. */
 static const double NEAR_ZERO = 0.1, NEAR_NYQUIST = 0.5, NEAR_MODE = 0.5;
@@ -22,11 +22,6 @@ static const double ALIKE = 5;
 static const double ROUNDING = 1e-20;
 /* Two parameters more correlated than this share their information. */
 static const double CORRELATED = 0.9999;
-
-typedef struct covariance {
-    int linear, slopes, count; /* count = linear + slopes; order: linear, then nonlinear */
-    double c[PARAMETERS][PARAMETERS];
-} covariance;
 
 /* Inverse of the normal matrix of what is not frozen. */
 static bool invert_normal(const sxi_dcos_work *work, int slopes, uint32_t frozen,
@@ -46,7 +41,7 @@ static bool invert_normal(const sxi_dcos_work *work, int slopes, uint32_t frozen
 /* The covariance of all parameters of [q r | slope]: with C that of the nonlinear ones and X = r^-1
  * h, linear: r^-1 r^-T + X C X',  mixed: -X C. */
 static bool make_covariance(const sxi_dcos_work *work, const sxi_dcos_trace *trace,
-                            const sxi_dcos_model *model, covariance *cov) {
+                            const sxi_dcos_model *model, sxi_dcos_covariance *cov) {
     int m = sxi_dcos_linear(trace->background, model->modes);
     int s = sxi_dcos_nonlinear(trace->background, model->modes);
     double nonlinear[SXI_DCOS_NONLINEAR][SXI_DCOS_NONLINEAR] = {{0}};
@@ -104,7 +99,7 @@ static bool make_covariance(const sxi_dcos_work *work, const sxi_dcos_trace *tra
 }
 
 /* Error of a quantity from its derivatives. */
-static double propagate(const covariance *cov, const double *derivative, double variance) {
+static double propagate(const sxi_dcos_covariance *cov, const double *derivative, double variance) {
     double sum = 0;
     for (int i = 0; i < cov->count; i++) {
         for (int j = 0; j < cov->count; j++) {
@@ -114,7 +109,7 @@ static double propagate(const covariance *cov, const double *derivative, double 
     return sum >= 0 ? sqrt(sum * variance) : (double)NAN;
 }
 
-static double error_of(const covariance *cov, int parameter, double variance) {
+static double error_of(const sxi_dcos_covariance *cov, int parameter, double variance) {
     double value = cov->c[parameter][parameter];
     return value > 0 ? sqrt(value * variance) : (double)NAN;
 }
@@ -126,7 +121,7 @@ static double wrap(double phase) {
 }
 
 /* Mode k at time zero, which lies `ahead` spans before the first used sample. */
-static void put_mode(const covariance *cov, const sxi_dcos_trace *trace,
+static void put_mode(const sxi_dcos_covariance *cov, const sxi_dcos_trace *trace,
                      const sxi_dcos_model *model, int k, double ahead, double variance,
                      sx_dcos_mode *mode) {
     const double two_pi = 6.283185307179586476925286766559;
@@ -155,7 +150,7 @@ static void put_mode(const covariance *cov, const sxi_dcos_trace *trace,
     mode->phase_error = propagate(cov, slope, variance);
 }
 
-static void put_background(const covariance *cov, const sxi_dcos_trace *trace,
+static void put_background(const sxi_dcos_covariance *cov, const sxi_dcos_trace *trace,
                            const sxi_dcos_model *model, double ahead, double variance,
                            sx_dcos_fit *fit) {
     const double span = trace->grid->span, scale = trace->scale;
@@ -225,7 +220,7 @@ static void sort_modes(sx_dcos_fit *fit) {
     }
 }
 
-static bool correlated(const covariance *cov, uint32_t frozen) {
+static bool correlated(const sxi_dcos_covariance *cov, uint32_t frozen) {
     for (int i = 0; i < cov->count; i++) {
         for (int j = 0; j < i; j++) {
             bool off = (i >= cov->linear && (frozen & (1u << (i - cov->linear)))) ||
@@ -239,7 +234,7 @@ static bool correlated(const covariance *cov, uint32_t frozen) {
     return false;
 }
 
-static bool degenerate(const covariance *cov, const sxi_dcos_grid *grid,
+static bool degenerate(const sxi_dcos_covariance *cov, const sxi_dcos_grid *grid,
                        const sxi_dcos_model *model) {
     for (int k = 0; k < model->modes; k++) {
         double f = model->theta[2 * k + 1];
@@ -269,49 +264,57 @@ static bool faint(const sx_dcos_fit *fit) {
 }
 
 /* The correlation of a residual with the next one scatters by 1 / sqrt(n) if they are noise. */
-static bool alike(const sxi_dcos_work *work, const sxi_dcos_trace *trace) {
-    const double *r = work->residual;
-    int64_t n = trace->grid->n;
-    double sum = 0;
-    for (int64_t i = 1; i < n; i++) {
-        sum += r[i] * r[i - 1];
-    }
-    double all = sxi_column_dot(work->padded, r, r);
-    return all > ROUNDING * trace->yy && sum * sqrt((double)trace->used) > ALIKE * all;
+static bool alike(const sxi_dcos_trace *trace, double rss, double neighbours) {
+    return rss > ROUNDING * trace->yy && neighbours * sqrt((double)trace->used) > ALIKE * rss;
 }
 
-void sxi_dcos_doubt(const sxi_dcos_work *work, const sxi_dcos_trace *trace, bool absolute,
+double sxi_dcos_neighbours(const sxi_dcos_work *work, const sxi_dcos_trace *trace) {
+    const double *r = work->residual;
+    double sum = 0;
+    for (int64_t i = 1; i < trace->grid->n; i++) {
+        sum += r[i] * r[i - 1];
+    }
+    return sum;
+}
+
+void sxi_dcos_doubt(const sxi_dcos_trace *trace, double rss, double neighbours, bool absolute,
                     sx_dcos_fit *fit) {
     if (fit->state == SX_DCOS_OK && faint(fit)) {
         fit->state = SX_DCOS_DEGENERATE;
     }
     bool misfit = absolute && fit->chi2 > MISFIT;
-    if (fit->state == SX_DCOS_OK && (misfit || alike(work, trace))) {
+    if (fit->state == SX_DCOS_OK && (misfit || alike(trace, rss, neighbours))) {
         fit->state = SX_DCOS_UNEXPLAINED;
     }
 }
 
-sx_dcos_state sxi_dcos_result(const sxi_dcos_work *work, const sxi_dcos_trace *trace,
-                              const sxi_dcos_model *model, double variance, double t0,
-                              sx_dcos_fit *fit) {
+sx_dcos_state sxi_dcos_report(const sxi_dcos_covariance *cov, bool known,
+                              const sxi_dcos_trace *trace, const sxi_dcos_model *model,
+                              double variance, double t0, sx_dcos_fit *fit) {
     double ahead = (trace->grid->t_first - t0) / trace->grid->span;
-    covariance cov;
-    bool known = make_covariance(work, trace, model, &cov);
-    if (!known) { /* values are still the minimum; errors are not known */
-        variance = (double)NAN;
-        memset(cov.c, 0, sizeof cov.c);
-    }
+    variance = known ? variance : (double)NAN;
     fit->modes = (uint8_t)model->modes;
     fit->iterations = (uint16_t)model->evaluations;
-    put_background(&cov, trace, model, ahead, variance, fit);
+    put_background(cov, trace, model, ahead, variance, fit);
     for (int k = 0; k < model->modes; k++) {
-        put_mode(&cov, trace, model, k, ahead, variance, &fit->mode[k]);
+        put_mode(cov, trace, model, k, ahead, variance, &fit->mode[k]);
     }
     sort_modes(fit);
     known = !drop_overflow(fit) && known;
     return model->end == SXI_END_NOT_CONVERGED        ? SX_DCOS_NOT_CONVERGED
            : !known || model->end == SXI_END_SINGULAR ? SX_DCOS_SINGULAR
            : model->frozen                            ? SX_DCOS_AT_BOUND
-           : degenerate(&cov, trace->grid, model)     ? SX_DCOS_DEGENERATE
+           : degenerate(cov, trace->grid, model)      ? SX_DCOS_DEGENERATE
                                                       : SX_DCOS_OK;
+}
+
+sx_dcos_state sxi_dcos_result(const sxi_dcos_work *work, const sxi_dcos_trace *trace,
+                              const sxi_dcos_model *model, double variance, double t0,
+                              sx_dcos_fit *fit) {
+    sxi_dcos_covariance cov;
+    bool known = make_covariance(work, trace, model, &cov);
+    if (!known) {
+        memset(cov.c, 0, sizeof cov.c);
+    }
+    return sxi_dcos_report(&cov, known, trace, model, variance, t0, fit);
 }

@@ -257,7 +257,8 @@ sx_status sxi_dcos_search_block(const sx_dcos_plan *plan, sxi_dcos_work *work, i
         sxi_dcos_seeker *s = &seekers[i];
         sxi_dcos_finish(plan, work, s->trace, absolute, &s->model[s->chosen], fit[i]);
         sxi_dcos_flag(s, fit[i]);
-        sxi_dcos_doubt(work, s->trace, absolute, fit[i]);
+        sxi_dcos_doubt(s->trace, s->model[s->chosen].rss, sxi_dcos_neighbours(work, s->trace),
+                       absolute, fit[i]);
     }
 out:
     free(memory);
