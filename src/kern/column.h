@@ -4,6 +4,7 @@
 #ifndef SXI_COLUMN_H
 #define SXI_COLUMN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* sum a_i b_i */
@@ -14,6 +15,17 @@ double sxi_column_project(int64_t n, const double *q, double *a);
 
 /* a *= factor */
 void sxi_column_scale(int64_t n, double factor, double *a);
+
+/* A trace at a glance, n any number, not padded. */
+typedef struct sxi_column_shape {
+    double mean;       /* 0 if not about the mean */
+    double largest;    /* deviation from it */
+    double square;     /* sum of squared deviations */
+    double neighbours; /* sum of products of neighbouring deviations */
+} sxi_column_shape;
+
+/* A value that is no number makes the mean, or the sum of squares, none. */
+void sxi_column_describe(int64_t n, const double *y, bool about_mean, sxi_column_shape *shape);
 
 /* A damped cosine and sine at x, times s:
  *   u = s exp(-g x) cos(2 pi f x),  v = s exp(-g x) sin(2 pi f x)

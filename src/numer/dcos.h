@@ -191,6 +191,7 @@ struct sx_dcos_plan {
     int64_t nt;
     sxi_dcos_grid grid;
     sxi_dcos_bank *bank;
+    struct sxi_dcos_fast *fast; /* NULL: every trace goes through the exact core */
 };
 
 /* sxi_dcos_search_tile - finds the modes of every trace of a block of at most SXI_BANK_WIDTH.

@@ -7,7 +7,7 @@
 #include "base/fail.h"
 #include "kern/bank.h"
 #include "kern/column.h"
-#include "numer/dcos.h"
+#include "numer/dcos_fast.h"
 
 enum { WIDTH = SXI_BANK_WIDTH };
 
@@ -209,13 +209,12 @@ static sx_status traces_create(int64_t padded, sxi_dcos_trace trace[WIDTH], doub
     return SX_OK;
 }
 
-sx_status sx_dcos_fit_tile(const sx_dcos_plan *plan, int64_t npix, const double *y,
-                           const double *sigma, const double *weight, const sx_dcos_fit *start,
-                           sx_dcos_fit *fit) {
+/* The exact core: traces one by one, those that are wanted (all without a list). */
+static sx_status fit_exactly(const sx_dcos_plan *plan, int64_t npix, const double *y,
+                             const double *sigma, const double *weight, const sx_dcos_fit *start,
+                             bool absolute, const bool *wanted, sx_dcos_fit *fit) {
     sx_status status = SX_OK;
     int64_t nt = plan->nt;
-    bool absolute =
-        plan->options.scale == SX_SCALE_ABSOLUTE || (plan->options.scale == SX_SCALE_AUTO && sigma);
     sxi_dcos_work work = {0};
     sxi_dcos_trace trace[WIDTH] = {{0}};
     double *memory = NULL;
@@ -227,6 +226,9 @@ sx_status sx_dcos_fit_tile(const sx_dcos_plan *plan, int64_t npix, const double 
         int count = 0;
         for (; count < WIDTH && p < npix; p++) {
             sxi_dcos_trace *next = &trace[count];
+            if (wanted && !wanted[p]) {
+                continue;
+            }
             clear(&fit[p]);
             fit[p].state = (uint8_t)load(plan, y + p * nt, sigma ? sigma + p * nt : NULL, weight,
                                          next, &fit[p]);
@@ -247,6 +249,29 @@ sx_status sx_dcos_fit_tile(const sx_dcos_plan *plan, int64_t npix, const double 
 out:
     sxi_dcos_work_destroy(&work);
     free(memory);
+    return status;
+}
+
+sx_status sx_dcos_fit_tile(const sx_dcos_plan *plan, int64_t npix, const double *y,
+                           const double *sigma, const double *weight, const sx_dcos_fit *start,
+                           sx_dcos_fit *fit) {
+    bool absolute =
+        plan->options.scale == SX_SCALE_ABSOLUTE || (plan->options.scale == SX_SCALE_AUTO && sigma);
+    if (!plan->fast || start) {
+        return fit_exactly(plan, npix, y, sigma, weight, start, absolute, NULL, fit);
+    }
+    bool *left = malloc((size_t)(npix > 0 ? npix : 1) * sizeof *left);
+    if (!left) {
+        return SXI_FAIL(SX_ERR_MEMORY, "no memory to fit %lld traces", (long long)npix);
+    }
+    for (int64_t p = 0; p < npix; p++) {
+        clear(&fit[p]);
+    }
+    sx_status status = sxi_dcos_fast_tile(plan, npix, y, sigma, weight, absolute, fit, left);
+    if (status == SX_OK) {
+        status = fit_exactly(plan, npix, y, sigma, weight, NULL, absolute, left, fit);
+    }
+    free(left);
     return status;
 }
 

@@ -87,7 +87,9 @@ void sxi_dcos_keep(sxi_dcos_seeker *s, const sxi_dcos_model *found) {
     double rss = better ? best->rss : found->rss;
     double apart =
         fmax(farthest(found, best, &new_frequency), farthest(best, found, &old_frequency));
-    if (apart > OTHER_BASIN && rss < other[0]) {
+    /* What stopped on its way may be on the way to the same minimum. */
+    bool minimum = (better ? best : found)->end == SXI_END_CONVERGED;
+    if (apart > OTHER_BASIN && rss < other[0] && minimum) {
         other[0] = rss;
         other[1] = better ? old_frequency : new_frequency;
     }

@@ -7,7 +7,7 @@
 
 #include "base/fail.h"
 #include "kern/kern.h"
-#include "numer/dcos.h"
+#include "numer/dcos_fast.h"
 
 enum { MOST_DELAYS = 1 << 20, MOST_CYCLES = 1 << 16 };
 
@@ -191,6 +191,7 @@ sx_status sx_dcos_plan_create(int64_t nt, const double *t, const sx_dcos_options
         goto out;
     }
     SXI_GO(sxi_dcos_bank_create(&made->grid, &made->bank));
+    SXI_GO(sxi_dcos_fast_create(made, &made->fast));
     *plan = made;
     made = NULL;
 out:
@@ -200,6 +201,7 @@ out:
 
 void sx_dcos_plan_destroy(sx_dcos_plan **plan) {
     if (*plan) {
+        sxi_dcos_fast_destroy(&(*plan)->fast);
         sxi_dcos_bank_destroy(&(*plan)->bank);
         free((*plan)->grid.x);
         free(*plan);

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "numer/dcos_fast.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "kern/bank.h"
+#include "kern/column.h"
+
+/* Traces that go through a stage together. */
+enum { BLOCK = 512, LEAST_SAMPLES_USED = 16 };
+
+/* Which plans have a fast way. */
+static bool possible(const sx_dcos_plan *plan) {
+    const sx_dcos_options *options = &plan->options;
+    return options->background <= SX_BACKGROUND_NONE && options->init == SX_INIT_BANK &&
+           plan->grid.n >= LEAST_SAMPLES_USED && plan->grid.dx > 0;
+}
+
+sx_status sxi_dcos_fast_create(const sx_dcos_plan *plan, sxi_dcos_fast **fast) {
+    const sxi_dcos_grid *grid = &plan->grid;
+    *fast = NULL;
+    if (!possible(plan)) {
+        return SX_OK;
+    }
+    sxi_dcos_fast *made = calloc(1, sizeof *made);
+    if (!made) {
+        return SXI_FAIL(SX_ERR_MEMORY, "no memory for the plan of a fit");
+    }
+    for (int i = 0; sxi_dcos_kernels_variant(i); i++) {
+        made->kernels = sxi_dcos_kernels_variant(i);
+    }
+    sxi_dcos_even_make(grid->n, grid->dx, &made->even);
+    made->box = (sxi_dcos_box){.decay_least = grid->decay_least,
+                               .decay_most = grid->decay_most,
+                               .frequency_least = grid->frequency_least,
+                               .frequency_most = grid->frequency_bound,
+                               .tolerance = 1e-4};
+    *fast = made;
+    return SX_OK;
+}
+
+void sxi_dcos_fast_destroy(sxi_dcos_fast **fast) {
+    free(*fast);
+    *fast = NULL;
+}
+
+/* What a tile works on. */
+typedef struct tile {
+    const sx_dcos_plan *plan;
+    bool absolute;
+    sxi_dcos_lanes *lanes;
+    sxi_dcos_pixel *pixel; /* [BLOCK] */
+    sxi_dcos_job *job;     /* [BLOCK * SXI_DCOS_CANDIDATES] */
+    sxi_dcos_pixel **list; /* [BLOCK] */
+    sxi_dcos_seed (*seed)[SXI_DCOS_CANDIDATES];
+    float *residual; /* [BLOCK][n] */
+    sxi_dcos_trace flat;
+} tile;
+
+/* --- loading --- */
+
+/* Equal weights: 1 / sigma of all samples, 0 where they differ or there is none. */
+static double common_weight(int64_t n, const double *sigma) {
+    if (!sigma) {
+        return 1;
+    }
+    bool equal = true;
+    for (int64_t i = 1; i < n; i++) {
+        equal &= sigma[i] == sigma[0];
+    }
+    return equal && sigma[0] > 0 && isfinite(1 / sigma[0]) && isfinite(sigma[0]) ? 1 / sigma[0] : 0;
+}
+
+/* False: not for the fast way. */
+static bool load(const tile *t, const double *y, const double *sigma, sxi_dcos_pixel *p) {
+    const sx_dcos_plan *plan = t->plan;
+    const sxi_dcos_grid *grid = &plan->grid;
+    const double reach = 1e100; /* squares of what is within it are numbers */
+    sxi_column_shape shape;
+    const bool constant = plan->options.background != SX_BACKGROUND_NONE;
+    const double weight = common_weight(grid->n, sigma);
+    if (!(weight > 0)) {
+        return false;
+    }
+    sxi_column_describe(grid->n, y, constant, &shape);
+    /* Offsets that leave few digits, and traces without signal, are for the exact core. */
+    if (!(shape.largest > 1e-8 * fabs(shape.mean)) || !(shape.largest < reach) ||
+        !(shape.largest > 1 / reach) || !isfinite(shape.square)) {
+        return false;
+    }
+    const double part = 1 / shape.largest;
+    p->trace = (sxi_dcos_trace){.grid = grid,
+                                .background = plan->options.background,
+                                .used = grid->n,
+                                .bank_most = (double)INFINITY,
+                                .yy = shape.square * part * part,
+                                .shift = shape.mean,
+                                .scale = shape.largest,
+                                .weight = weight};
+    p->neighbours = shape.neighbours * part * part;
+    p->y = y;
+    p->finished = -1;
+    p->doubtful = false;
+    sxi_dcos_seeker_begin(&plan->options, &p->trace, t->absolute, &p->seeker);
+    p->seeker.model[0] = (sxi_dcos_model){.rss = p->trace.yy, .evaluations = 1};
+    return true;
+}
+
+/* --- start values --- */
+
+static void residual_of_flat(int64_t n, const sxi_dcos_pixel *p, float *row) {
+    const double shift = p->trace.shift, part = 1 / p->trace.scale;
+    for (int64_t i = 0; i < n; i++) {
+        row[i] = (float)((p->y[i] - shift) * part);
+    }
+}
+
+/* PLACEHOLDER */
+static sx_status search(tile *t, int64_t count) {
+    const int64_t n = t->plan->grid.n, padded = t->plan->grid.padded;
+    double *r = calloc((size_t)padded * SXI_BANK_WIDTH, sizeof *r);
+    for (int64_t first = 0; first < count; first += SXI_BANK_WIDTH) {
+        const sxi_dcos_trace *traces[SXI_BANK_WIDTH];
+        const double *rows[SXI_BANK_WIDTH];
+        int k = 0;
+        for (; k < SXI_BANK_WIDTH && first + k < count; k++) {
+            for (int64_t i = 0; i < n; i++) {
+                r[k * padded + i] = (double)t->residual[(first + k) * n + i];
+            }
+            traces[k] = &t->flat;
+            rows[k] = r + k * padded;
+        }
+        SXI_TRY(sxi_dcos_bank_search(t->plan->bank, k, traces, rows, t->seed + first));
+    }
+    free(r);
+    return SX_OK;
+}
+
+/* --- one mode more --- */
+
+static int64_t gather_jobs(tile *t, int64_t count) {
+    int64_t jobs = 0;
+    for (int64_t i = 0; i < count; i++) {
+        sxi_dcos_seeker *s = &t->list[i]->seeker;
+        const sxi_dcos_seed *seed = t->seed[i];
+        const sxi_dcos_model *from = &s->model[s->tried];
+        const int modes = s->tried + 1;
+        if (!(seed[0].gain > sxi_dcos_gain_least(s, seed[0].gain, SXI_DCOS_FILTER_KEEPS))) {
+            s->stop = true;
+            continue;
+        }
+        const double variance = sxi_dcos_noise(s, fmax(from->rss - seed[0].gain, 0), modes);
+        const double worth = SXI_DCOS_FILTER_KEEPS * seed[0].gain - SXI_DCOS_CHANCE * variance;
+        sxi_dcos_grow_begin(s);
+        for (int c = 0; c < SXI_DCOS_CANDIDATES && seed[c].gain > 0 && seed[c].gain >= worth; c++) {
+            sxi_dcos_job *job = &t->job[jobs++];
+            job->pixel = t->list[i];
+            job->model = *from;
+            job->model.modes = modes;
+            job->model.theta[2 * modes - 2] = seed[c].decay;
+            job->model.theta[2 * modes - 1] = seed[c].frequency;
+        }
+    }
+    return jobs;
+}
+
+/* What jobs found, in the order in which they were given. */
+static void take_jobs(const tile *t, int64_t jobs) {
+    for (int64_t i = 0; i < jobs; i++) {
+        const sxi_dcos_job *job = &t->job[i];
+        sxi_dcos_seeker *s = &job->pixel->seeker;
+        if (job->model.end != SXI_END_CONVERGED) { /* the exact core may find its way */
+            job->pixel->doubtful |= !isfinite(job->model.rss) || sxi_dcos_contends(s, &job->model);
+        } else if (sxi_dcos_contends(s, &job->model)) {
+            sxi_dcos_keep(s, &job->model);
+        }
+    }
+}
+
+/* All traces that are not done, which have models of so many modes, get models of one more. */
+static sx_status grow(tile *t, int64_t pixels, int modes, int64_t *growing) {
+    const int64_t n = t->plan->grid.n;
+    int64_t count = 0;
+    for (int64_t i = 0; i < pixels; i++) {
+        if (!t->pixel[i].seeker.stop && !t->pixel[i].doubtful) {
+            t->list[count++] = &t->pixel[i];
+        }
+    }
+    *growing = count;
+    if (!count) {
+        return SX_OK;
+    }
+    if (modes > 0) {
+        sxi_dcos_lanes_finish(t->lanes, modes, count, t->list, true, -1, t->residual);
+    } else {
+        for (int64_t i = 0; i < count; i++) {
+            residual_of_flat(n, t->list[i], t->residual + i * n);
+        }
+    }
+    SXI_TRY(search(t, count));
+    const int64_t jobs = gather_jobs(t, count);
+    sxi_dcos_lanes_minimise(t->lanes, modes + 1, jobs, t->job);
+    take_jobs(t, jobs);
+    for (int64_t i = 0; i < count; i++) {
+        sxi_dcos_seeker *s = &t->list[i]->seeker;
+        if (s->stop) {
+            continue;
+        }
+        if (isfinite(s->model[modes + 1].rss)) {
+            sxi_dcos_judge(s, &t->plan->options);
+        } else {
+            s->stop = true;
+        }
+    }
+    return SX_OK;
+}
+
+/* --- the other basins of earlier modes --- */
+
+static void challenge_one(tile *t, int64_t i, int mode, int64_t *jobs) {
+    sxi_dcos_seeker *s = &t->list[i]->seeker;
+    const sxi_dcos_model *from = &s->model[s->chosen];
+    const sxi_dcos_seed *seed = t->seed[i];
+    const double here = from->theta[2 * mode + 1];
+    const double variance = sxi_dcos_noise(s, from->rss, s->chosen);
+    double gain = seed[0].gain;
+    for (int c = SXI_DCOS_CANDIDATES - 1; c >= 0; c--) {
+        if (seed[c].gain > 0 && fabs(seed[c].frequency - here) < 0.75) {
+            gain = seed[c].gain;
+        }
+    }
+    for (int c = 0; c < SXI_DCOS_CANDIDATES; c++) {
+        if (seed[c].gain > 0 && !(fabs(seed[c].frequency - here) < 0.75) &&
+            seed[c].gain >= SXI_DCOS_FILTER_KEEPS * gain - SXI_DCOS_CHANCE * variance) {
+            sxi_dcos_job *job = &t->job[(*jobs)++];
+            job->pixel = t->list[i];
+            job->model = *from;
+            job->model.theta[2 * mode] = seed[c].decay;
+            job->model.theta[2 * mode + 1] = seed[c].frequency;
+        }
+    }
+}
+
+static sx_status challenge(tile *t, int64_t pixels, int modes) {
+    for (int mode = 0; mode < modes; mode++) {
+        int64_t count = 0, jobs = 0;
+        for (int64_t i = 0; i < pixels; i++) {
+            if (t->pixel[i].seeker.chosen == modes && !t->pixel[i].doubtful) {
+                t->list[count++] = &t->pixel[i];
+            }
+        }
+        sxi_dcos_lanes_finish(t->lanes, modes, count, t->list, false, mode, t->residual);
+        SXI_TRY(search(t, count));
+        for (int64_t i = 0; i < count; i++) {
+            challenge_one(t, i, mode, &jobs);
+        }
+        sxi_dcos_lanes_minimise(t->lanes, modes, jobs, t->job);
+        for (int64_t i = 0; i < jobs; i++) { /* a better minimum is not the one that fit holds */
+            t->job[i].pixel->finished = -1;
+        }
+        take_jobs(t, jobs);
+    }
+    return SX_OK;
+}
+
+/* --- the end --- */
+
+/* The background alone. */
+static void finish_flat(const tile *t, sxi_dcos_pixel *p) {
+    const sxi_dcos_trace *trace = &p->trace;
+    const double unit = trace->scale * trace->weight;
+    sxi_dcos_model *model = &p->seeker.model[0];
+    const double variance =
+        t->absolute ? sxi_dcos_given_variance(trace) : sxi_dcos_residual_variance(trace, model);
+    const int linear = sxi_dcos_linear(trace->background, 0);
+    sxi_dcos_covariance cov = {.linear = linear, .count = linear};
+    cov.c[0][0] = 1 / (double)trace->used;
+    p->fit->chi2 = sxi_dcos_residual_variance(trace, model) * unit * unit;
+    p->fit->state =
+        (uint8_t)sxi_dcos_report(&cov, true, trace, model, variance, t->plan->options.t0, p->fit);
+}
+
+static void finish(tile *t, int64_t pixels) {
+    for (int modes = 1; modes <= SX_DCOS_MAX_MODES; modes++) {
+        int64_t count = 0;
+        for (int64_t i = 0; i < pixels; i++) {
+            sxi_dcos_pixel *p = &t->pixel[i];
+            if (p->seeker.chosen == modes && p->finished != modes && !p->doubtful) {
+                t->list[count++] = p;
+            }
+        }
+        sxi_dcos_lanes_finish(t->lanes, modes, count, t->list, true, -1, NULL);
+    }
+    for (int64_t i = 0; i < pixels; i++) {
+        sxi_dcos_pixel *p = &t->pixel[i];
+        sxi_dcos_model *model = &p->seeker.model[p->seeker.chosen];
+        p->doubtful |= model->frozen != 0 || model->end != SXI_END_CONVERGED;
+        if (p->doubtful) {
+            continue;
+        }
+        if (p->seeker.chosen == 0) {
+            finish_flat(t, p);
+        }
+        sxi_dcos_flag(&p->seeker, p->fit);
+        sxi_dcos_doubt(&p->trace, model->rss, p->neighbours, t->absolute, p->fit);
+    }
+}
+
+static sx_status run_block(tile *t, int64_t pixels) {
+    int64_t growing = pixels;
+    for (int modes = 0; growing > 0 && modes < SX_DCOS_MAX_MODES; modes++) {
+        SXI_TRY(grow(t, pixels, modes, &growing));
+    }
+    for (int64_t i = 0; i < pixels; i++) {
+        sxi_dcos_settle(&t->pixel[i].seeker);
+    }
+    for (int modes = 2; modes <= SX_DCOS_MAX_MODES; modes++) {
+        SXI_TRY(challenge(t, pixels, modes));
+    }
+    finish(t, pixels);
+    return SX_OK;
+}
+
+static sx_status tile_create(const sx_dcos_plan *plan, tile *t) {
+    const size_t n = (size_t)plan->grid.n;
+    SXI_TRY(sxi_dcos_lanes_create(plan, &t->lanes));
+    t->pixel = malloc(BLOCK * sizeof *t->pixel);
+    t->job = malloc((size_t)BLOCK * SXI_DCOS_CANDIDATES * sizeof *t->job);
+    t->list = malloc(BLOCK * sizeof *t->list);
+    t->seed = malloc(BLOCK * sizeof *t->seed);
+    t->residual = malloc(BLOCK * n * sizeof *t->residual);
+    double *s = aligned_alloc(64, (size_t)plan->grid.padded * sizeof *s);
+    if (!t->pixel || !t->job || !t->list || !t->seed || !t->residual || !s) {
+        free(s);
+        return SXI_FAIL(SX_ERR_MEMORY, "no memory to fit blocks of %d traces of %lld delays", BLOCK,
+                        (long long)plan->grid.n);
+    }
+    for (int64_t i = 0; i < plan->grid.padded; i++)
+        s[i] = i < plan->grid.n;
+    t->flat = (sxi_dcos_trace){.grid = &plan->grid,
+                               .background = plan->options.background,
+                               .used = plan->grid.n,
+                               .s = s,
+                               .bank_most = (double)INFINITY};
+    return SX_OK;
+}
+
+static void tile_destroy(tile *t) {
+    sxi_dcos_lanes_destroy(&t->lanes);
+    free(t->pixel);
+    free(t->job);
+    free(t->list);
+    free(t->seed);
+    free(t->residual);
+    free(t->flat.s);
+}
+
+sx_status sxi_dcos_fast_tile(const sx_dcos_plan *plan, int64_t npix, const double *y,
+                             const double *sigma, const double *weight, bool absolute,
+                             sx_dcos_fit *fit, bool *left) {
+    const int64_t nt = plan->nt, first = plan->grid.first;
+    sx_status status = SX_OK;
+    tile t = {.plan = plan, .absolute = absolute};
+    SXI_GO(tile_create(plan, &t));
+    for (int64_t p = 0; p < npix;) {
+        int64_t count = 0;
+        for (; p < npix && count < BLOCK; p++) {
+            left[p] = weight || !load(&t, y + p * nt + first, sigma ? sigma + p * nt + first : NULL,
+                                      &t.pixel[count]);
+            if (!left[p]) {
+                fit[p].used = (int32_t)plan->grid.n;
+                t.pixel[count++].fit = &fit[p];
+            }
+        }
+        SXI_GO(run_block(&t, count));
+        for (int64_t i = 0; i < count; i++) {
+            if (t.pixel[i].doubtful) {
+                left[t.pixel[i].fit - fit] = true;
+            }
+        }
+    }
+out:
+    tile_destroy(&t);
+    return status;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The fit of many traces side by side: the same search as dcos_search.c, with minima found by the
+ * kernels of kern/dcos_kernels.h in bundles. What does not go that way, or ends in doubt, is left to
+ * the exact core, so the answer does not depend on the way. */
+#ifndef SXI_DCOS_FAST_H
+#define SXI_DCOS_FAST_H
+
+#include "kern/dcos_kernels.h"
+#include "numer/dcos_order.h"
+
+/* What all traces of a plan share; part of it. */
+typedef struct sxi_dcos_fast {
+    const sxi_dcos_kernels *kernels;
+    sxi_dcos_even even;
+    sxi_dcos_box box;
+} sxi_dcos_fast;
+
+/* A trace on the fast way. */
+typedef struct sxi_dcos_pixel {
+    sxi_dcos_trace trace; /* without its columns */
+    sxi_dcos_seeker seeker;
+    const double *y;   /* [n] as given */
+    double neighbours; /* sum of y_i y_{i+1} of the scaled trace */
+    sx_dcos_fit *fit;
+    int finished;  /* modes of the model that fit holds; -1: none */
+    bool doubtful; /* to be fitted by the exact core */
+} sxi_dcos_pixel;
+
+/* A minimisation: from model to the minimum it leads to. */
+typedef struct sxi_dcos_job {
+    sxi_dcos_pixel *pixel;
+    sxi_dcos_model model;
+} sxi_dcos_job;
+
+/* Bundles of one thread. */
+typedef struct sxi_dcos_lanes sxi_dcos_lanes;
+sx_status sxi_dcos_lanes_create(const sx_dcos_plan *plan, sxi_dcos_lanes **lanes);
+void sxi_dcos_lanes_destroy(sxi_dcos_lanes **lanes);
+
+/* sxi_dcos_lanes_minimise - runs jobs of models of so many modes, >= 1. A lane whose trace is done
+ * takes the next. */
+void sxi_dcos_lanes_minimise(sxi_dcos_lanes *lanes, int modes, int64_t count, sxi_dcos_job *job);
+
+/* sxi_dcos_lanes_finish - fit, errors and what is left of the traces, for their models of so many
+ * modes, which are at their minima.
+ *
+ * in,out pixel     [count]  model[modes] gets coefficients and rss; doubtful where it is no
+ *                  minimum after all
+ * report           fills fit as well: numbers, errors, state
+ * out    residual  [count][n]  NULL: not wanted; row stride is n
+ * without          >= 0: residual leaves this mode in */
+void sxi_dcos_lanes_finish(sxi_dcos_lanes *lanes, int modes, int64_t count,
+                           sxi_dcos_pixel *const *pixel, bool report, int without, float *residual);
+
+/* sxi_dcos_fast_create - NULL where the plan has no fast way. */
+sx_status sxi_dcos_fast_create(const sx_dcos_plan *plan, sxi_dcos_fast **fast);
+void sxi_dcos_fast_destroy(sxi_dcos_fast **fast);
+
+/* sxi_dcos_fast_tile - as sx_dcos_fit_tile; what is left to the exact core is true in left [npix].
+ */
+sx_status sxi_dcos_fast_tile(const sx_dcos_plan *plan, int64_t npix, const double *y,
+                             const double *sigma, const double *weight, bool absolute,
+                             sx_dcos_fit *fit, bool *left);
+
+#endif

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Traces in and out of the lanes of bundles. */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "numer/dcos_fast.h"
+
+enum { B = SXI_BUNDLE };
+static const uint32_t ALL = UINT32_MAX;
+
+struct sxi_dcos_lanes {
+    const sx_dcos_plan *plan;
+    double *y;     /* [n][B] */
+    float *single; /* [n][B], where sums run in single precision */
+    float *left;   /* [n][B] residuals */
+    double neighbours[B];
+    sxi_dcos_bundle bundle;
+    sxi_dcos_sums sums;
+    sxi_dcos_errors errors;
+};
+
+sx_status sxi_dcos_lanes_create(const sx_dcos_plan *plan, sxi_dcos_lanes **lanes) {
+    const size_t samples = (size_t)plan->grid.n * B;
+    sxi_dcos_lanes *made = aligned_alloc(64, (sizeof *made + 63) / 64 * 64);
+    *lanes = NULL;
+    if (made) {
+        memset(made, 0, sizeof *made);
+        made->plan = plan;
+        made->y = aligned_alloc(64, samples * sizeof(double));
+        made->single = aligned_alloc(64, samples * sizeof(float));
+        made->left = aligned_alloc(64, samples * sizeof(float));
+    }
+    if (!made || !made->y || !made->single || !made->left) {
+        sxi_dcos_lanes_destroy(&made);
+        return SXI_FAIL(SX_ERR_MEMORY, "no memory for bundles of traces of %lld delays",
+                        (long long)plan->grid.n);
+    }
+    memset(made->y, 0, samples * sizeof(double));
+    memset(made->single, 0, samples * sizeof(float));
+    *lanes = made;
+    return SX_OK;
+}
+
+void sxi_dcos_lanes_destroy(sxi_dcos_lanes **lanes) {
+    if (*lanes) {
+        free((*lanes)->y);
+        free((*lanes)->single);
+        free((*lanes)->left);
+        free(*lanes);
+        *lanes = NULL;
+    }
+}
+
+/* --- one lane --- */
+
+static void put_trace(sxi_dcos_lanes *lanes, const sxi_dcos_pixel *pixel, int modes, int lane) {
+    const sxi_dcos_trace *trace = &pixel->trace;
+    sxi_dcos_bundle *b = &lanes->bundle;
+    const int64_t n = trace->grid->n;
+    const double shift = trace->shift, part = 1 / trace->scale;
+    for (int64_t i = 0; i < n; i++) {
+        lanes->y[i * B + lane] = (pixel->y[i] - shift) * part;
+    }
+    b->yy[lane] = trace->yy;
+    b->total[lane] =
+        trace->background == SX_BACKGROUND_NONE ? SXI_DCOS_NO_CONSTANT : (double)trace->used;
+    b->freedom[lane] = (double)(trace->used - sxi_dcos_parameters(trace->background, modes));
+}
+
+/* Inside the box. */
+static void put_model(sxi_dcos_lanes *lanes, const sxi_dcos_model *model, int lane) {
+    const sxi_dcos_box *box = &lanes->plan->fast->box;
+    for (int i = 0; i < 2 * model->modes; i++) {
+        const double least = i % 2 ? box->frequency_least : box->decay_least;
+        const double most = i % 2 ? box->frequency_most : box->decay_most;
+        lanes->bundle.theta[i][lane] = fmin(fmax(model->theta[i], least), most);
+    }
+    lanes->bundle.rss[lane] = (double)INFINITY;
+    lanes->bundle.evaluations[lane] = 0;
+}
+
+/* Parameters that the end of a minimisation finds at their bounds. */
+static uint32_t frozen(const sxi_dcos_box *box, const sxi_dcos_model *model) {
+    uint32_t bits = 0;
+    for (int i = 0; i < 2 * model->modes; i++) {
+        const double least = i % 2 ? box->frequency_least : box->decay_least;
+        const double most = i % 2 ? box->frequency_most : box->decay_most;
+        bits |= model->theta[i] <= least || model->theta[i] >= most ? 1U << i : 0;
+    }
+    return bits;
+}
+
+static void get_model(const sxi_dcos_lanes *lanes, int lane, sxi_dcos_model *model) {
+    const sxi_dcos_bundle *b = &lanes->bundle;
+    for (int i = 0; i < 2 * model->modes; i++) {
+        model->theta[i] = b->theta[i][lane];
+    }
+    const bool failed = b->failed >> lane & 1;
+    model->rss = b->rss[lane] - (failed ? 0 : b->decrement[lane]);
+    model->end = failed ? SXI_END_NOT_CONVERGED : SXI_END_CONVERGED;
+    model->frozen = frozen(&lanes->plan->fast->box, model);
+    model->evaluations = (int)b->evaluations[lane];
+}
+
+static void make_sums(sxi_dcos_lanes *lanes, int modes, uint32_t wanted) {
+    const sxi_dcos_fast *fast = lanes->plan->fast;
+    fast->kernels->even(modes, &fast->even, lanes->y, wanted, &lanes->bundle, &lanes->sums);
+}
+
+/* --- the queue --- */
+
+void sxi_dcos_lanes_minimise(sxi_dcos_lanes *lanes, int modes, int64_t count, sxi_dcos_job *job) {
+    const sxi_dcos_fast *fast = lanes->plan->fast;
+    sxi_dcos_bundle *b = &lanes->bundle;
+    int64_t held[B], next = 0;
+    b->running = b->fresh = b->failed = b->frozen = 0;
+    for (;;) {
+        for (int lane = 0; lane < B && next < count; lane++) {
+            if (!(b->running >> lane & 1)) {
+                put_trace(lanes, job[next].pixel, modes, lane);
+                put_model(lanes, &job[next].model, lane);
+                b->running |= UINT32_C(1) << lane;
+                b->fresh |= UINT32_C(1) << lane;
+                held[lane] = next++;
+            }
+        }
+        const uint32_t before = b->running;
+        if (!before) {
+            return;
+        }
+        make_sums(lanes, modes, before);
+        fast->kernels->step(modes, &fast->box, &lanes->sums, b);
+        const uint32_t done = before & ~b->running;
+        for (int lane = 0; lane < B; lane++) {
+            if (done >> lane & 1) {
+                get_model(lanes, lane, &job[held[lane]].model);
+            }
+        }
+    }
+}
+
+/* --- the end --- */
+
+static void get_covariance(const sxi_dcos_lanes *lanes, const sxi_dcos_trace *trace, int modes,
+                           int lane, sxi_dcos_covariance *cov) {
+    const bool constant = trace->background != SX_BACKGROUND_NONE;
+    const int skip = constant ? 0 : 1;
+    cov->linear = 2 * modes + 1 - skip;
+    cov->slopes = 2 * modes;
+    cov->count = cov->linear + cov->slopes;
+    for (int i = 0; i < cov->count; i++) {
+        for (int j = 0; j <= i; j++) {
+            const int row = i + skip, column = j + skip;
+            cov->c[i][j] = cov->c[j][i] =
+                lanes->errors.covariance[row * (row + 1) / 2 + column][lane];
+        }
+    }
+}
+
+/* PLACEHOLDER until the kernel lands */
+static void leave(sxi_dcos_lanes *lanes, int modes) {
+    const sxi_dcos_bundle *b = &lanes->bundle;
+    const sxi_dcos_grid *grid = &lanes->plan->grid;
+    for (int l = 0; l < B; l++) {
+        double last = 0, sum = 0;
+        for (int64_t i = 0; i < grid->n; i++) {
+            double r = lanes->y[i * B + l] - b->coefficient[0][l];
+            for (int k = 0; k < modes; k++) {
+                double e = exp(-b->theta[2 * k][l] * grid->x[i]);
+                double a = 6.283185307179586 * b->theta[2 * k + 1][l] * grid->x[i];
+                r -= e * (b->coefficient[1 + 2 * k][l] * cos(a) +
+                          b->coefficient[2 + 2 * k][l] * sin(a));
+            }
+            lanes->left[i * B + l] = (float)r;
+            sum += i ? r * last : 0;
+            last = r;
+        }
+        lanes->neighbours[l] = sum;
+    }
+}
+
+/* Standard deviations from the minimum at which the errors were taken. */
+static const double AT_MINIMUM = 1e-5;
+
+static void get_coefficients(const sxi_dcos_lanes *lanes, const sxi_dcos_trace *trace, int modes,
+                             int lane, sxi_dcos_model *model) {
+    const int skip = trace->background != SX_BACKGROUND_NONE ? 0 : 1;
+    for (int i = skip; i < 1 + 2 * modes; i++) {
+        model->coefficient[i - skip] = lanes->bundle.coefficient[i][lane];
+    }
+    model->rss = lanes->bundle.rss[lane];
+}
+
+static void report(sxi_dcos_lanes *lanes, sxi_dcos_pixel *pixel, int modes, int lane) {
+    sxi_dcos_seeker *s = &pixel->seeker;
+    sxi_dcos_model *model = &s->model[modes];
+    const sxi_dcos_trace *trace = &pixel->trace;
+    const double unit = trace->scale * trace->weight;
+    const double variance =
+        s->absolute ? sxi_dcos_given_variance(trace) : sxi_dcos_residual_variance(trace, model);
+    sxi_dcos_covariance cov;
+    get_covariance(lanes, trace, modes, lane, &cov);
+    pixel->fit->chi2 = sxi_dcos_residual_variance(trace, model) * unit * unit;
+    pixel->fit->state = (uint8_t)sxi_dcos_report(&cov, true, trace, model, variance,
+                                                 lanes->plan->options.t0, pixel->fit);
+    pixel->neighbours = lanes->neighbours[lane];
+    pixel->finished = modes;
+}
+
+void sxi_dcos_lanes_finish(sxi_dcos_lanes *lanes, int modes, int64_t count,
+                           sxi_dcos_pixel *const *pixel, bool wanted, int without,
+                           float *residual) {
+    const sxi_dcos_kernels *kernels = lanes->plan->fast->kernels;
+    sxi_dcos_bundle *b = &lanes->bundle;
+    const int64_t n = lanes->plan->grid.n;
+    for (int64_t first = 0; first < count; first += B) {
+        const int lanes_used = count - first < B ? (int)(count - first) : B;
+        const uint32_t used = lanes_used == B ? ALL : (UINT32_C(1) << lanes_used) - 1;
+        for (int lane = 0; lane < lanes_used; lane++) {
+            put_trace(lanes, pixel[first + lane], modes, lane);
+            put_model(lanes, &pixel[first + lane]->seeker.model[modes], lane);
+        }
+        make_sums(lanes, modes, used);
+        kernels->errors(modes, &lanes->sums, used, b, &lanes->errors);
+        for (int lane = 0; lane < lanes_used; lane++) {
+            sxi_dcos_pixel *p = pixel[first + lane];
+            get_coefficients(lanes, &p->trace, modes, lane, &p->seeker.model[modes]);
+            const double far = b->decrement[lane] * b->freedom[lane];
+            p->doubtful = p->doubtful || lanes->errors.singular >> lane & 1 ||
+                          !(far <= AT_MINIMUM * AT_MINIMUM * b->rss[lane]);
+        }
+        if (without >= 0) {
+            memset(b->coefficient[1 + 2 * without], 0, sizeof b->coefficient[0]);
+            memset(b->coefficient[2 + 2 * without], 0, sizeof b->coefficient[0]);
+        }
+        leave(lanes, modes);
+        for (int lane = 0; lane < lanes_used; lane++) {
+            for (int64_t i = 0; residual && i < n; i++) {
+                residual[(first + lane) * n + i] = lanes->left[i * B + lane];
+            }
+            if (wanted && !pixel[first + lane]->doubtful) {
+                report(lanes, pixel[first + lane], modes, lane);
+            }
+        }
+    }
+}
