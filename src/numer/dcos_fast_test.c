@@ -122,7 +122,7 @@ START_TEST(agrees_with_the_exact_core) {
         {301, 4, true, {0}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        int left, count = 1500;
+        int left, count = 300;
         int different = differing(&cases[i], count, &left);
         printf("%d samples, %d modes, %s, %s: %d of %d differ, %d left to the exact core\n",
                cases[i].nt, cases[i].modes, cases[i].sigma ? "sigma" : "no sigma",
