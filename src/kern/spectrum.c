@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kern/spectrum.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "kern/kern.h"
+#include "kern/wave.h"
+
+enum { WIDTH = SXI_SPECTRUM_WIDTH };
+
+typedef float lanes __attribute__((vector_size(WIDTH * sizeof(float)), aligned(64), may_alias));
+typedef float loose __attribute__((vector_size(WIDTH * sizeof(float)), aligned(4), may_alias));
+
+typedef int32_t words __attribute__((vector_size(WIDTH * sizeof(int32_t)), aligned(64), may_alias));
+
+typedef uint32_t uwords
+    __attribute__((vector_size(WIDTH * sizeof(uint32_t)), aligned(64), may_alias));
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* --- the plan --- */
+
+int64_t sxi_spectrum_length(int64_t least) {
+    int64_t two = 4, three = 3;
+    while (two < least) {
+        two *= 2;
+    }
+    while (three < least) {
+        three *= 2;
+    }
+    return two < three ? two : three;
+}
+
+/* What is left when every factor 4 that leaves at least 3 is taken out: 3, 4, 6 or 8. */
+static int64_t last_radix(int64_t length) {
+    while (length > 8) {
+        assert(length % 4 == 0);
+        length /= 4;
+    }
+    return length;
+}
+
+int64_t sxi_spectrum_twiddles(int64_t length) {
+    int64_t count = 0;
+    for (; length > 8; length /= 4) {
+        count += 6 * (length / 4);
+    }
+    return count;
+}
+
+static int32_t place_of(int64_t length, int64_t k) {
+    int64_t place = 0;
+    for (; length > 8; length /= 4, k /= 4) {
+        place += k % 4 * (length / 4);
+    }
+    return (int32_t)(place + k);
+}
+
+void sxi_spectrum_plan_fill(sxi_spectrum_plan *plan) {
+    int64_t length = plan->length;
+    float *twiddle = plan->twiddle;
+    double cosine, sine;
+    for (int64_t part = length; part > 8; part /= 4) {
+        for (int64_t j = 0; j < part / 4; j++) {
+            for (int64_t p = 1; p < 4; p++) {
+                sxi_wave_turn(-2 * (double)(j * p) / (double)part, &cosine, &sine);
+                *twiddle++ = (float)cosine;
+                *twiddle++ = (float)sine;
+            }
+        }
+    }
+    for (int64_t k = 0; k < length; k++) {
+        plan->place[k] = place_of(length, k);
+    }
+    for (int64_t k = 0; k <= length / 2; k++) {
+        sxi_wave_turn((double)k / (double)length, &cosine, &sine);
+        plan->turn[2 * k] = (float)cosine;
+        plan->turn[2 * k + 1] = (float)sine;
+    }
+}
+
+/* --- into lanes --- */
+
+/* Perfect shuffles of rows i and i + 8, four times over, transpose 16 x 16. */
+INLINE void interleave(const lanes *from, lanes *to) {
+    for (int i = 0; i < 8; i++) {
+        to[2 * i] = __builtin_shufflevector(from[i], from[i + 8], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20,
+                                            5, 21, 6, 22, 7, 23);
+        to[2 * i + 1] = __builtin_shufflevector(from[i], from[i + 8], 8, 24, 9, 25, 10, 26, 11, 27,
+                                                12, 28, 13, 29, 14, 30, 15, 31);
+    }
+}
+
+SXI_CLONES
+void sxi_spectrum_block(int64_t n, const float *const row[WIDTH], float *block) {
+    lanes *out = (lanes *)(void *)block;
+    int64_t i = 0;
+    for (; i + WIDTH <= n; i += WIDTH) {
+        lanes a[WIDTH], b[WIDTH];
+        for (int l = 0; l < WIDTH; l++) {
+            a[l] = *(const loose *)(const void *)(row[l] + i);
+        }
+        interleave(a, b);
+        interleave(b, a);
+        interleave(a, b);
+        interleave(b, a);
+        for (int l = 0; l < WIDTH; l++) {
+            out[i + l] = a[l];
+        }
+    }
+    for (; i < n; i++) {
+        for (int l = 0; l < WIDTH; l++) {
+            block[i * WIDTH + l] = row[l][i];
+        }
+    }
+}
+
+SXI_CLONES
+void sxi_spectrum_fold(int64_t n, const float *weight, const float *block, int64_t length,
+                       float *data) {
+    const lanes *y = (const lanes *)(const void *)block;
+    lanes *x = (lanes *)(void *)data;
+    for (int64_t i = 0; i < 2 * length; i++) {
+        lanes sum = {0};
+        for (int64_t k = i; k < n; k += 2 * length) {
+            sum += weight[k] * y[k];
+        }
+        x[i] = sum;
+    }
+}
+
+/* --- the transform: decimation in frequency, radix 4, then 3, 4, 6 or 8 without twiddles --- */
+
+typedef struct point {
+    lanes re, im;
+} point;
+
+INLINE void times(point *x, float re, float im) {
+    lanes t = x->re * re - x->im * im;
+    x->im = x->re * im + x->im * re;
+    x->re = t;
+}
+
+/* (a, b) -> (a + b, a - b) */
+INLINE void sum_difference(point *a, point *b) {
+    point s = {a->re + b->re, a->im + b->im}, d = {a->re - b->re, a->im - b->im};
+    *a = s;
+    *b = d;
+}
+
+/* (a, b) -> (a - i b, a + i b) */
+INLINE void quarter(point *a, point *b) {
+    point s = {a->re + b->im, a->im - b->re}, d = {a->re - b->im, a->im + b->re};
+    *a = s;
+    *b = d;
+}
+
+INLINE void butterfly4(point *a, point *b, point *c, point *d) {
+    sum_difference(a, c);
+    sum_difference(b, d);
+    sum_difference(a, b); /* a: 0, b: 2 */
+    quarter(c, d);        /* c: 1, d: 3 */
+    point two = *b;
+    *b = *c;
+    *c = two;
+}
+
+INLINE void butterfly3(point *a, point *b, point *c) {
+    const float half_root3 = 0.866025403784438646763723F;
+    point s = {b->re + c->re, b->im + c->im};
+    point d = {half_root3 * (b->re - c->re), half_root3 * (b->im - c->im)};
+    point m = {a->re - 0.5F * s.re, a->im - 0.5F * s.im};
+    a->re += s.re;
+    a->im += s.im;
+    *b = m;
+    *c = d;
+    quarter(b, c);
+}
+
+INLINE void last3(point *x) { butterfly3(&x[0], &x[1], &x[2]); }
+
+INLINE void last4(point *x) { butterfly4(&x[0], &x[1], &x[2], &x[3]); }
+
+INLINE void last6(point *x) {
+    point even[3] = {x[0], x[1], x[2]}, odd[3] = {x[3], x[4], x[5]};
+    for (int j = 0; j < 3; j++) {
+        sum_difference(&even[j], &odd[j]);
+    }
+    times(&odd[1], 0.5F, -0.866025403784438646763723F);
+    times(&odd[2], -0.5F, -0.866025403784438646763723F);
+    butterfly3(&even[0], &even[1], &even[2]);
+    butterfly3(&odd[0], &odd[1], &odd[2]);
+    for (int j = 0; j < 3; j++) {
+        x[2 * j] = even[j];
+        x[2 * j + 1] = odd[j];
+    }
+}
+
+INLINE void last8(point *x) {
+    const float half_root2 = 0.707106781186547524400844F;
+    for (int j = 0; j < 4; j++) {
+        sum_difference(&x[j], &x[j + 4]);
+    }
+    times(&x[5], half_root2, -half_root2);
+    point t = {x[6].im, -x[6].re};
+    x[6] = t;
+    times(&x[7], -half_root2, -half_root2);
+    butterfly4(&x[0], &x[1], &x[2], &x[3]);
+    butterfly4(&x[4], &x[5], &x[6], &x[7]);
+    point y[8] = {x[0], x[4], x[1], x[5], x[2], x[6], x[3], x[7]};
+    for (int j = 0; j < 8; j++) {
+        x[j] = y[j];
+    }
+}
+
+/* One stage on a part of 4 m points. */
+INLINE void stage4(int64_t m, const float *w, point *x) {
+    for (int64_t j = 0; j < m; j++, w += 6) {
+        point a = x[j], b = x[j + m], c = x[j + 2 * m], d = x[j + 3 * m];
+        butterfly4(&a, &b, &c, &d);
+        times(&b, w[0], w[1]);
+        times(&c, w[2], w[3]);
+        times(&d, w[4], w[5]);
+        x[j] = a;
+        x[j + m] = b;
+        x[j + 2 * m] = c;
+        x[j + 3 * m] = d;
+    }
+}
+
+INLINE void last_stage(int64_t length, int radix, point *x, void (*last)(point *)) {
+    for (int64_t i = 0; i < length; i += radix) {
+        last(x + i);
+    }
+}
+
+SXI_CLONES
+void sxi_spectrum_transform(const sxi_spectrum_plan *plan, float *data) {
+    point *x = (point *)(void *)data;
+    const float *w = plan->twiddle;
+    int64_t length = plan->length;
+    for (int64_t part = length; part > 8; part /= 4) {
+        for (int64_t i = 0; i < length; i += part) {
+            stage4(part / 4, w, x + i);
+        }
+        w += 6 * (part / 4);
+    }
+    switch (last_radix(length)) {
+    case 3:
+        last_stage(length, 3, x, last3);
+        break;
+    case 4:
+        last_stage(length, 4, x, last4);
+        break;
+    case 6:
+        last_stage(length, 6, x, last6);
+        break;
+    default:
+        last_stage(length, 8, x, last8);
+    }
+}
+
+/* --- gains --- */
+
+INLINE void put_gain(const float *form, const lanes *re, const lanes *im, lanes *gain) {
+    *gain = (form[0] * *re + form[1] * *im) * *re + form[2] * *im * *im;
+}
+
+/* The real spectrum from the points a = k and b = length - k of the complex one, twice:
+ * X(k) = (a + b*) - i exp(-i pi k / length) (a - b*), and X(length - k)* with the other sign. */
+SXI_CLONES
+void sxi_spectrum_gain(const sxi_spectrum_plan *plan, int64_t top, const float *form,
+                       const float *data, float *gain) {
+    const point *x = (const point *)(const void *)data;
+    lanes *out = (lanes *)(void *)gain;
+    int64_t length = plan->length;
+    const lanes zero = {0};
+    lanes first = 2 * (x[0].re + x[0].im), final = 2 * (x[0].re - x[0].im);
+    put_gain(form, &first, &zero, &out[0]);
+    if (top >= length) {
+        put_gain(form + 3 * length, &final, &zero, &out[length]);
+    }
+    for (int64_t k = 1; k <= length / 2 && k <= top; k++) {
+        const point *a = &x[plan->place[k]], *b = &x[plan->place[length - k]];
+        float c = plan->turn[2 * k], s = plan->turn[2 * k + 1];
+        lanes er = a->re + b->re, ei = a->im - b->im;
+        lanes dr = a->re - b->re, di = a->im + b->im;
+        lanes tr = s * dr - c * di, ti = c * dr + s * di; /* i W d */
+        lanes re = er - tr, im = ei - ti;
+        put_gain(form + 3 * k, &re, &im, &out[k]);
+        if (length - k <= top) {
+            lanes other_re = er + tr, other_im = -(ei + ti);
+            put_gain(form + 3 * (length - k), &other_re, &other_im, &out[length - k]);
+        }
+    }
+}
+
+/* a where it is larger than b, else b (also where either is NaN). */
+INLINE void larger(const lanes *a, const lanes *b, lanes *out) {
+    words which = *a > *b;
+    *out = (lanes)(((words)*a & which) | ((words)*b & ~which));
+}
+
+SXI_CLONES
+void sxi_spectrum_merge(int64_t top, int64_t ratio, const float *fine, const float *coarse,
+                        float *merged) {
+    const lanes *own = (const lanes *)(const void *)fine;
+    const lanes *from = (const lanes *)(const void *)coarse;
+    lanes *out = (lanes *)(void *)merged;
+    const float part = 1 / (float)ratio;
+    for (int64_t k = 0; k <= top; from++) {
+        lanes line = from[0], step = part * (from[1] - from[0]);
+        for (int64_t j = 0; j < ratio && k <= top; j++, k++) {
+            larger(&line, &own[k], &out[k]);
+            line += step;
+        }
+    }
+}
+
+SXI_CLONES
+void sxi_spectrum_most(int64_t first, int64_t last, const float *gain, float most[WIDTH]) {
+    const lanes *here = (const lanes *)(const void *)gain;
+    lanes best[4] = {{0}}; /* a chain of one would wait for itself */
+    int64_t k = first;
+    for (; k + 3 <= last; k += 4) {
+        for (int j = 0; j < 4; j++) {
+            larger(&here[k + j], &best[j], &best[j]);
+        }
+    }
+    for (; k <= last; k++) {
+        larger(&here[k], &best[0], &best[0]);
+    }
+    larger(&best[1], &best[0], &best[0]);
+    larger(&best[3], &best[2], &best[2]);
+    larger(&best[2], &best[0], &best[0]);
+    *(loose *)(void *)most = best[0];
+}
+
+SXI_CLONES
+void sxi_spectrum_peaks(int64_t first, int64_t last, const float *gain, const float least[WIDTH],
+                        uint32_t *mask) {
+    const lanes *from = (const lanes *)(const void *)gain;
+    words *out = (words *)(void *)mask;
+    const lanes bound = *(const loose *)(const void *)least, nothing = {0};
+    lanes before = nothing, here = from[first];
+    for (int64_t k = first; k <= last; out++) {
+        words bits = {0};
+        for (int j = 0; j < 32 && k <= last; j++, k++) {
+            lanes next = nothing;
+            if (k < last) {
+                next = from[k + 1];
+            }
+            words low = (words)(before - here), high = ~(words)(here - next);
+            words enough = ~(words)(here - bound);
+            bits |= (words)((uwords)(low & high & enough) >> (31 - j) & (UINT32_C(1) << j));
+            before = here;
+            here = next;
+        }
+        *out = bits;
+    }
+}
+
+INLINE float bounded(float s) { return s > 0.5F ? 0.5F : s < -0.5F ? -0.5F : s; }
+
+SXI_CLONES
+void sxi_spectrum_lobe(const float *left, const float *middle, const float *right, float *shift,
+                       float *height) {
+    for (int l = 0; l < WIDTH; l++) {
+        float a = sqrtf(sqrtf(left[l])), b = sqrtf(sqrtf(middle[l])), c = sqrtf(sqrtf(right[l]));
+        float slope = 0.5F * (c - a), bend = 2 * b - a - c;
+        float s = bounded(bend > 0 ? slope / bend : 0);
+        float top = b + s * (slope - 0.5F * bend * s);
+        float square = top * top;
+        shift[l] = s;
+        height[l] = square * square;
+    }
+}
+
+SXI_CLONES
+void sxi_spectrum_resonance(const float *left, const float *middle, const float *right,
+                            float *shift, float *height) {
+    for (int l = 0; l < WIDTH; l++) {
+        const float most = 3.5F; /* what a resonance wider than bins are apart can have */
+        float a = most * left[l] > middle[l] ? middle[l] / left[l] : most;
+        float c = most * right[l] > middle[l] ? middle[l] / right[l] : most;
+        a = a > 1 ? a : 1;
+        c = c > 1 ? c : 1;
+        float slope = 0.5F * (a - c), bend = a + c - 2;
+        float s = bounded(bend > 0 ? slope / bend : 0);
+        shift[l] = s;
+        height[l] = middle[l] / (1 - s * (slope - 0.5F * bend * s));
+    }
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Spectra of real traces, lanes = traces, and what a damped cosine at each frequency would gain.
+ *
+ * A block holds one sample of all lanes after another, [n][SXI_SPECTRUM_WIDTH]. Blocks, data, gains
+ * and masks are aligned to 64 bytes. No product is fused and lanes never meet, so a trace gives the
+ * same bits in any lane, beside any neighbours and on any machine. */
+#ifndef SXI_SPECTRUM_KERNEL_H
+#define SXI_SPECTRUM_KERNEL_H
+
+#include <stdint.h>
+
+enum {
+    SXI_SPECTRUM_WIDTH = 16, /* traces of a block */
+    SXI_SPECTRUM_LEAST = 3   /* the shortest transform */
+};
+
+/* A complex transform of `length` points: 3, 4, 6 or 8 times a power of 4. */
+typedef struct sxi_spectrum_plan {
+    int64_t length;
+    float *twiddle; /* [sxi_spectrum_twiddles(length)] */
+    int32_t *place; /* [length]  where the transform leaves point k */
+    float *turn;    /* [length / 2 + 1][2]  cos and sin of pi k / length */
+} sxi_spectrum_plan;
+
+/* sxi_spectrum_length - the smallest length that is not less than `least`. */
+int64_t sxi_spectrum_length(int64_t least);
+
+/* sxi_spectrum_twiddles - floats of plan->twiddle.
+ * sxi_spectrum_plan_fill - fills the three tables of a plan whose length and pointers are set. */
+int64_t sxi_spectrum_twiddles(int64_t length);
+void sxi_spectrum_plan_fill(sxi_spectrum_plan *plan);
+
+/* sxi_spectrum_block - rows of n samples become a block. */
+void sxi_spectrum_block(int64_t n, const float *const row[SXI_SPECTRUM_WIDTH], float *block);
+
+/* sxi_spectrum_fold - the data of a real transform of 2 length samples: samples times weight,
+ * sample i on place i modulo 2 length (which is exact at the frequencies that are left).
+ *
+ * in   weight  [n]
+ * in   block   [n][SXI_SPECTRUM_WIDTH]
+ * out  data    [2 length][SXI_SPECTRUM_WIDTH] */
+void sxi_spectrum_fold(int64_t n, const float *weight, const float *block, int64_t length,
+                       float *data);
+
+/* sxi_spectrum_transform - of data as complex numbers (sample 2 i + sqrt(-1) sample 2 i + 1), in
+ * place; point k comes to plan->place[k]. */
+void sxi_spectrum_transform(const sxi_spectrum_plan *plan, float *data);
+
+/* sxi_spectrum_gain - the quadratic form of each bin of the real spectrum behind a transform. With
+ * X = re + sqrt(-1) im = 2 sum_i y_i exp(-sqrt(-1) pi k i / length):
+ *
+ *   gain = form[k][0] re^2 + form[k][1] re im + form[k][2] im^2,   k = 0 .. top <= length
+ *
+ * in   form  [top + 1][3]
+ * out  gain  [top + 1][SXI_SPECTRUM_WIDTH] */
+void sxi_spectrum_gain(const sxi_spectrum_plan *plan, int64_t top, const float *form,
+                       const float *data, float *gain);
+
+/* sxi_spectrum_merge - the larger of a gain and of one that is known at every ratio-th bin only, on
+ * straight lines in between.
+ *
+ * in   top     last bin; ratio >= 1
+ * in   fine    [top + 1][SXI_SPECTRUM_WIDTH]
+ * in   coarse  [top / ratio + 2][SXI_SPECTRUM_WIDTH]
+ * out  merged  [top + 1][SXI_SPECTRUM_WIDTH] */
+void sxi_spectrum_merge(int64_t top, int64_t ratio, const float *fine, const float *coarse,
+                        float *merged);
+
+/* sxi_spectrum_most - the largest gain of bins first .. last of each lane, at least 0; NaN is
+ * passed over. */
+void sxi_spectrum_most(int64_t first, int64_t last, const float *gain,
+                       float most[SXI_SPECTRUM_WIDTH]);
+
+/* sxi_spectrum_peaks - bit i % 32 of mask[i / 32][lane] says that bin first + i is higher than the
+ * one before, not lower than the next and at least `least`. Bins beyond first and last count as 0.
+ * Lanes with NaN may give any bits.
+ *
+ * in   gain   [last + 1][SXI_SPECTRUM_WIDTH]
+ * in   least  [SXI_SPECTRUM_WIDTH]
+ * out  mask   [(last - first) / 32 + 1][SXI_SPECTRUM_WIDTH] */
+void sxi_spectrum_peaks(int64_t first, int64_t last, const float *gain,
+                        const float least[SXI_SPECTRUM_WIDTH], uint32_t *mask);
+
+/* The summit near the middle one of three neighbouring gains, all [SXI_SPECTRUM_WIDTH], from a
+ * parabola. sxi_spectrum_lobe - through fourth roots: within 5 % for the main lobe of a window, bins
+ * up to 0.55 cycles apart. sxi_spectrum_resonance - through reciprocals: exact for a resonance that
+ * dies within the window.
+ *
+ * out  shift   bins from the middle one, -0.5 .. 0.5
+ * out  height  gain there */
+void sxi_spectrum_lobe(const float *left, const float *middle, const float *right, float *shift,
+                       float *height);
+void sxi_spectrum_resonance(const float *left, const float *middle, const float *right,
+                            float *shift, float *height);
+
+#endif

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kern/spectrum.h"
+
+#include <string.h>
+
+#include "base/rng.h"
+#include "sx_check.h"
+
+enum { WIDTH = SXI_SPECTRUM_WIDTH, LONGEST = 512 };
+static const double PI = 3.14159265358979323846;
+
+static float noise(uint32_t stream, int64_t i) {
+    return (float)sxi_rng_normal(61, stream, (uint64_t)i);
+}
+
+static float *lanes(int64_t rows) {
+    float *made = aligned_alloc(64, (size_t)rows * WIDTH * sizeof *made);
+    memset(made, 0, (size_t)rows * WIDTH * sizeof *made);
+    return made;
+}
+
+static sxi_spectrum_plan plan_create(int64_t length) {
+    sxi_spectrum_plan plan = {.length = length};
+    plan.twiddle = malloc((size_t)(sxi_spectrum_twiddles(length) + 1) * sizeof(float));
+    plan.place = malloc((size_t)length * sizeof(int32_t));
+    plan.turn = malloc((size_t)(length / 2 + 1) * 2 * sizeof(float));
+    sxi_spectrum_plan_fill(&plan);
+    return plan;
+}
+
+static void plan_destroy(sxi_spectrum_plan *plan) {
+    free(plan->twiddle);
+    free(plan->place);
+    free(plan->turn);
+}
+
+START_TEST(lengths_are_products) {
+    const int64_t expected[] = {3, 3, 3, 3, 4, 6, 6, 8, 8, 12, 12, 12, 12, 16};
+    for (int64_t least = 0; least < 14; least++) {
+        ck_assert_int_eq(sxi_spectrum_length(least), expected[least]);
+    }
+    ck_assert_int_eq(sxi_spectrum_length(181), 192);
+    ck_assert_int_eq(sxi_spectrum_length(193), 256);
+}
+END_TEST
+
+START_TEST(blocks_are_transposed) {
+    enum { N = 37 };
+    float rows[WIDTH * N];
+    const float *row[WIDTH];
+    for (int i = 0; i < WIDTH * N; i++) {
+        rows[i] = (float)i;
+    }
+    for (int l = 0; l < WIDTH; l++) {
+        row[l] = rows + l * N;
+    }
+    float *block = lanes(N);
+    sxi_spectrum_block(N, row, block);
+    for (int i = 0; i < N; i++) {
+        for (int l = 0; l < WIDTH; l++) {
+            ck_near(block[i * WIDTH + l], l * N + i, 0, 0);
+        }
+    }
+    free(block);
+}
+END_TEST
+
+/* Bins of the real spectrum by definition, for every kind of last stage, with the samples folded
+ * over the transform three times. */
+static void check_length(int64_t length) {
+    const int64_t n = 5 * length + 1, top = length;
+    sxi_spectrum_plan plan = plan_create(length);
+    float *block = lanes(n), *data = lanes(2 * length), *gain = lanes(top + 1);
+    float weight[5 * LONGEST + 1], form[(LONGEST + 1) * 3];
+    for (int64_t i = 0; i < n; i++) {
+        weight[i] = 1 + 0.1F * noise(1, i);
+        for (int l = 0; l < WIDTH; l++) {
+            block[i * WIDTH + l] = noise(2, i * WIDTH + l);
+        }
+    }
+    for (int64_t i = 0; i < 3 * (top + 1); i++) {
+        form[i] = noise(3, i);
+    }
+    sxi_spectrum_fold(n, weight, block, length, data);
+    sxi_spectrum_transform(&plan, data);
+    sxi_spectrum_gain(&plan, top, form, data, gain);
+    for (int64_t k = 0; k <= top; k++) {
+        for (int l = 0; l < WIDTH; l += 5) {
+            double re = 0, im = 0;
+            for (int64_t i = 0; i < n; i++) {
+                double y = 2 * (double)(weight[i] * block[i * WIDTH + l]);
+                double angle = PI * (double)(k * i % (2 * length)) / (double)length;
+                re += y * cos(angle);
+                im -= y * sin(angle);
+            }
+            double expected = (double)form[3 * k] * re * re + (double)form[3 * k + 1] * re * im +
+                              (double)form[3 * k + 2] * im * im;
+            /* rounding of some ten additions, against sums of squares up to 40 n */
+            ck_near(gain[k * WIDTH + l], expected, 0, 3e-6 * 40 * (double)n);
+        }
+    }
+    free(block);
+    free(data);
+    free(gain);
+    plan_destroy(&plan);
+}
+
+START_TEST(spectra_are_those_of_the_definition) {
+    const int64_t length[] = {3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 512};
+    for (size_t i = 0; i < sizeof length / sizeof *length; i++) {
+        check_length(length[i]);
+    }
+}
+END_TEST
+
+START_TEST(few_bins_are_the_first_of_all) {
+    enum { LENGTH = 48 };
+    sxi_spectrum_plan plan = plan_create(LENGTH);
+    float *data = lanes(2 * LENGTH), *all = lanes(LENGTH + 1), *few = lanes(LENGTH + 1);
+    float form[3 * (LENGTH + 1)];
+    for (int i = 0; i < 2 * LENGTH * WIDTH; i++) {
+        data[i] = noise(4, i);
+    }
+    for (int i = 0; i < 3 * (LENGTH + 1); i++) {
+        form[i] = noise(5, i);
+    }
+    sxi_spectrum_gain(&plan, LENGTH, form, data, all);
+    for (int top = 0; top < LENGTH; top += 7) {
+        memset(few, 0, sizeof(float) * WIDTH * (LENGTH + 1));
+        sxi_spectrum_gain(&plan, top, form, data, few);
+        ck_assert_mem_eq(few, all, sizeof(float) * WIDTH * (size_t)(top + 1));
+        for (int i = (top + 1) * WIDTH; i < (LENGTH + 1) * WIDTH; i++) {
+            ck_near(few[i], 0, 0, 0);
+        }
+    }
+    free(data);
+    free(all);
+    free(few);
+    plan_destroy(&plan);
+}
+END_TEST
+
+START_TEST(levels_are_merged_along_lines) {
+    enum { TOP = 21, RATIO = 4 };
+    float *fine = lanes(TOP + 1), *coarse = lanes(TOP / RATIO + 2), *merged = lanes(TOP + 1);
+    for (int i = 0; i < (TOP + 1) * WIDTH; i++) {
+        fine[i] = noise(6, i);
+    }
+    for (int i = 0; i < (TOP / RATIO + 2) * WIDTH; i++) {
+        coarse[i] = noise(7, i);
+    }
+    sxi_spectrum_merge(TOP, RATIO, fine, coarse, merged);
+    for (int k = 0; k <= TOP; k++) {
+        for (int l = 0; l < WIDTH; l++) {
+            double from = (double)coarse[k / RATIO * WIDTH + l];
+            double to = (double)coarse[(k / RATIO + 1) * WIDTH + l];
+            double line = from + (to - from) * (k % RATIO) / RATIO;
+            /* rounding of four steps */
+            ck_near(merged[k * WIDTH + l], fmax((double)fine[k * WIDTH + l], line), 0, 2e-6);
+        }
+    }
+    free(fine);
+    free(coarse);
+    free(merged);
+}
+END_TEST
+
+/* Against a plain loop, over more bins than one mask holds. */
+START_TEST(peaks_are_found) {
+    enum { FIRST = 2, LAST = 77 };
+    float *gain = lanes(LAST + 3), most[WIDTH], least[WIDTH];
+    uint32_t *mask = aligned_alloc(64, 3 * WIDTH * sizeof *mask);
+    for (int i = 0; i < (LAST + 3) * WIDTH; i++) {
+        gain[i] = fabsf(noise(8, i));
+    }
+    sxi_spectrum_most(FIRST, LAST, gain, most);
+    int found = 0;
+    for (int l = 0; l < WIDTH; l++) {
+        least[l] = 0.3F * most[l];
+    }
+    sxi_spectrum_peaks(FIRST, LAST, gain, least, mask);
+    for (int l = 0; l < WIDTH; l++) {
+        float highest = 0;
+        for (int k = FIRST; k <= LAST; k++) {
+            float before = k > FIRST ? gain[(k - 1) * WIDTH + l] : 0;
+            float after = k < LAST ? gain[(k + 1) * WIDTH + l] : 0;
+            float here = gain[k * WIDTH + l];
+            highest = here > highest ? here : highest;
+            bool expected = here > before && here >= after && here >= least[l];
+            ck_assert_int_eq(mask[(k - FIRST) / 32 * WIDTH + l] >> (k - FIRST) % 32 & 1, expected);
+            found += expected;
+        }
+        ck_near(most[l], highest, 0, 0);
+    }
+    ck_assert_int_gt(found, 100);
+    free(gain);
+    free(mask);
+}
+END_TEST
+
+/* Bins 0.55 cycles apart of a cosine, and of a resonance about as wide: summit 1 wherever it is. */
+START_TEST(summits_lie_between_bins) {
+    float a[2][WIDTH], b[2][WIDTH], c[2][WIDTH], shift[WIDTH], height[WIDTH];
+    double at[WIDTH];
+    for (int l = 0; l < WIDTH; l++) {
+        at[l] = (double)l / (WIDTH - 1) - 0.5;
+        for (int kind = 0; kind < 2; kind++) {
+            double value[3];
+            for (int j = 0; j < 3; j++) {
+                double x = (j - 1 - at[l]) * 0.55 * PI + 1e-9;
+                value[j] = kind ? 1 / (1 + 0.3 * x * x) : pow(sin(x) / x, 2);
+            }
+            a[kind][l] = (float)value[0];
+            b[kind][l] = (float)value[1];
+            c[kind][l] = (float)value[2];
+        }
+    }
+    sxi_spectrum_lobe(a[0], b[0], c[0], shift, height);
+    for (int l = 0; l < WIDTH; l++) {
+        ck_near(height[l], 1, 0.05, 0);
+        ck_near(shift[l], at[l], 0, 0.03);
+    }
+    sxi_spectrum_resonance(a[1], b[1], c[1], shift, height);
+    for (int l = 0; l < WIDTH; l++) {
+        ck_near(height[l], 1, 1e-6, 0);
+        ck_near(shift[l], at[l], 0, 1e-5);
+    }
+}
+END_TEST
+
+START_TEST(nothing_has_no_summit) {
+    float zero[WIDTH] = {0}, shift[WIDTH], height[WIDTH];
+    sxi_spectrum_lobe(zero, zero, zero, shift, height);
+    ck_near(shift[0], 0, 0, 0);
+    ck_near(height[0], 0, 0, 0);
+    sxi_spectrum_resonance(zero, zero, zero, shift, height);
+    ck_near(shift[0], 0, 0, 0);
+    ck_near(height[0], 0, 0, 0);
+}
+END_TEST
+
+SX_TEST_MAIN("spectrum", lengths_are_products, blocks_are_transposed,
+             spectra_are_those_of_the_definition, few_bins_are_the_first_of_all,
+             levels_are_merged_along_lines, peaks_are_found, summits_lie_between_bins,
+             nothing_has_no_summit)
