@@ -85,6 +85,13 @@ typedef struct sxi_dcos_even {
 /* sxi_dcos_even_make - fills the moments. */
 void sxi_dcos_even_make(int64_t n, double dx, sxi_dcos_even *even);
 
+/* Any delays. */
+typedef struct sxi_dcos_delays {
+    int64_t n;
+    const double *x; /* [n] */
+    double dx;       /* x_i = i dx; 0: not even */
+} sxi_dcos_delays;
+
 /* One instruction set. lanes: bits of the traces to work on; others may be computed too, their
  * results mean nothing. */
 typedef struct sxi_dcos_kernels {
@@ -97,6 +104,17 @@ typedef struct sxi_dcos_kernels {
                  const sxi_dcos_bundle *bundle, sxi_dcos_sums *sums);
     void (*even_single)(int modes, const sxi_dcos_even *grid, const float *y, uint32_t lanes,
                         const sxi_dcos_bundle *bundle, sxi_dcos_sums *sums);
+
+    /* All sums of traces with weights w of their own, w and y [n][SXI_BUNDLE]. A sample with weight 0
+     * is missing, its y any finite number. Frequencies may be anywhere. */
+    void (*direct)(int modes, const sxi_dcos_delays *delays, const double *w, const double *y,
+                   uint32_t lanes, const sxi_dcos_bundle *bundle, sxi_dcos_sums *sums);
+
+    /* From theta and coefficients: r [n][SXI_BUNDLE] = w (y - model), what a search takes, and
+     * neighbour [SXI_BUNDLE], the sum of (s_i r_i) (s_{i+1} r_{i+1}) with r = y - model and s the
+     * root of w, in single precision. w, in [0, 1e38], may be NULL for 1. modes may be 0. */
+    void (*residual)(int modes, const sxi_dcos_delays *delays, const double *w, const double *y,
+                     uint32_t lanes, const sxi_dcos_bundle *bundle, float *r, double *neighbour);
 
     /* Takes the sums at theta, keeps the better point, and sets theta to the next; what is within
      * tolerance of its minimum, or will not get there, leaves running. best + the last step is then

@@ -4,5 +4,12 @@
 #include "kern/dcos_kernels_tmpl.h"
 
 const sxi_dcos_kernels sxi_dcos_kernels_avx2 = {
-    .name = "avx2", .even = even, .even_single = even_single, .step = step, .errors = errors};
+    .name = "avx2",
+    .even = even,
+    .even_single = even_single,
+    .direct = direct,
+    .residual = residual,
+    .step = step,
+    .errors = errors,
+};
 #endif

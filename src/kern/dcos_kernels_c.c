@@ -4,4 +4,11 @@
 #include "kern/dcos_kernels_tmpl.h"
 
 const sxi_dcos_kernels sxi_dcos_kernels_c = {
-    .name = "c", .even = even, .even_single = even_single, .step = step, .errors = errors};
+    .name = "c",
+    .even = even,
+    .even_single = even_single,
+    .direct = direct,
+    .residual = residual,
+    .step = step,
+    .errors = errors,
+};

@@ -8,9 +8,10 @@
 #if defined(__clang__)
 #define SX_UNROLL _Pragma("unroll")
 #else
-#define SX_UNROLL _Pragma("GCC unroll 4")
+#define SX_UNROLL _Pragma("GCC unroll 8")
 #endif
 
+#include "kern/dcos_direct.kern.h"
 #include "kern/dcos_errors.kern.h"
 #include "kern/dcos_even.kern.h"
 #include "kern/dcos_kernels.h"
@@ -196,4 +197,24 @@ static void step(int modes, const sxi_dcos_box *box, const sxi_dcos_sums *sums,
 static void errors(int modes, const sxi_dcos_sums *sums, uint32_t lanes, sxi_dcos_bundle *bundle,
                    sxi_dcos_errors *out) {
     CHOOSE(errors, modes, sums, lanes, bundle, out)
+}
+
+static SX_TARGET void direct(int modes, const sxi_dcos_delays *delays, const double *w,
+                             const double *y, uint32_t lanes, const sxi_dcos_bundle *bundle,
+                             sxi_dcos_sums *sums) {
+    for (int lane = 0; lane < SXI_BUNDLE; lane += SX_LANES) {
+        if (wanted(lanes, lane)) {
+            sx_direct_sums(modes, delays, w, y, lane, bundle, sums);
+        }
+    }
+}
+
+static SX_TARGET void residual(int modes, const sxi_dcos_delays *delays, const double *w,
+                               const double *y, uint32_t lanes, const sxi_dcos_bundle *bundle,
+                               float *r, double *neighbour) {
+    for (int lane = 0; lane < SXI_BUNDLE; lane += SX_LANES) {
+        if (wanted(lanes, lane)) {
+            sx_direct_residual(modes, delays, w, y, lane, bundle, r, neighbour);
+        }
+    }
 }

@@ -27,9 +27,12 @@ enum { SX_LANES = 8 };
 #define SX_SET(x) _mm512_set1_pd(x)
 #define SX_LOAD(p) _mm512_loadu_pd(p)
 #define SX_STORE(p, v) _mm512_storeu_pd(p, v)
-#define SX_FMA(a, b, c) _mm512_fmadd_pd(a, b, c)   /* a b + c */
-#define SX_FNMA(a, b, c) _mm512_fnmadd_pd(a, b, c) /* c - a b */
+#define SX_STORE_SINGLE(p, v) _mm256_storeu_ps(p, _mm512_cvtpd_ps(v)) /* to float */
+#define SX_FMA(a, b, c) _mm512_fmadd_pd(a, b, c)                      /* a b + c */
+#define SX_FNMA(a, b, c) _mm512_fnmadd_pd(a, b, c)                    /* c - a b */
 #define SX_SQRT(a) _mm512_sqrt_pd(a)
+/* in single precision, |a| within its range */
+#define SX_SQRT_SINGLE(a) _mm512_cvtps_pd(_mm256_sqrt_ps(_mm512_cvtpd_ps(a)))
 #define SX_ABS(a) _mm512_abs_pd(a)
 #define SX_LT(a, b) _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ)
 #define SX_LE(a, b) _mm512_cmp_pd_mask(a, b, _CMP_LE_OQ)
@@ -51,9 +54,11 @@ enum { SX_LANES = 4 };
 #define SX_SET(x) _mm256_set1_pd(x)
 #define SX_LOAD(p) _mm256_loadu_pd(p)
 #define SX_STORE(p, v) _mm256_storeu_pd(p, v)
+#define SX_STORE_SINGLE(p, v) _mm_storeu_ps(p, _mm256_cvtpd_ps(v))
 #define SX_FMA(a, b, c) _mm256_fmadd_pd(a, b, c)
 #define SX_FNMA(a, b, c) _mm256_fnmadd_pd(a, b, c)
 #define SX_SQRT(a) _mm256_sqrt_pd(a)
+#define SX_SQRT_SINGLE(a) _mm256_cvtps_pd(_mm_sqrt_ps(_mm256_cvtpd_ps(a)))
 #define SX_ABS(a) _mm256_andnot_pd(_mm256_set1_pd(-0.0), a)
 #define SX_LT(a, b) _mm256_cmp_pd(a, b, _CMP_LT_OQ)
 #define SX_LE(a, b) _mm256_cmp_pd(a, b, _CMP_LE_OQ)
@@ -82,6 +87,7 @@ enum { SX_LANES = 1 };
 #define SX_SET(x) ((double)(x))
 #define SX_LOAD(p) (*(p))
 #define SX_STORE(p, v) (*(p) = (v))
+#define SX_STORE_SINGLE(p, v) (*(p) = (float)(v))
 #if defined(__CUDACC__)
 #define SX_FMA(a, b, c) fma(a, b, c)
 #define SX_FNMA(a, b, c) fma(-(a), b, c)
@@ -90,6 +96,7 @@ enum { SX_LANES = 1 };
 #define SX_FNMA(a, b, c) ((c) - (a) * (b))
 #endif
 #define SX_SQRT(a) sqrt(a)
+#define SX_SQRT_SINGLE(a) ((double)sqrtf((float)(a)))
 #define SX_ABS(a) fabs(a)
 #define SX_LT(a, b) ((a) < (b))
 #define SX_LE(a, b) ((a) <= (b))
