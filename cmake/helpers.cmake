@@ -61,9 +61,9 @@ function(sextant_test_command name)
   endif()
 endfunction()
 
-# sextant_bench(<name>) builds bench program <name>.c; it prints JSON lines.
+# sextant_bench(<name> [extra sources...]) builds bench program <name>.c; it prints JSON lines.
 function(sextant_bench name)
-  add_executable(bench_${name} ${name}.c)
+  add_executable(bench_${name} ${name}.c ${ARGN})
   set_target_properties(bench_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
   sextant_configure(bench_${name})
   target_link_libraries(bench_${name} PRIVATE sextant_objects)

@@ -4,6 +4,7 @@
 #   tools/setup.sh build   what building and the demo need (the default)
 #   tools/setup.sh test    and what the tests need
 #   tools/setup.sh check   and what .ci/run needs
+#   tools/setup.sh bench   build, and what our speed is compared with
 set -eu
 
 # The one list: level, package, need.
@@ -39,6 +40,10 @@ check clang-tidy-14     lint
 check cppcheck          lint
 check codespell         spelling
 check shellcheck        scripts
+bench python3-scipy     fits
+bench python3-lmfit     fits
+bench libcminpack-dev   fits
+bench libgsl-dev        fits
 LIST
 }
 
@@ -49,7 +54,8 @@ case ${1:-build} in
 build) levels='build' ;;
 test) levels='build test' ;;
 check) levels='build test check' ;;
-*) fail "'$1' is no level; say build, test or check" ;;
+bench) levels='build bench' ;;
+*) fail "'$1' is no level; say build, test, check or bench" ;;
 esac
 
 wanted=$(packages | awk -v levels=" $levels " 'index(levels, " " $1 " ") { printf "%s ", $2 }')
