@@ -92,6 +92,43 @@ typedef struct sxi_dcos_delays {
     double dx;       /* x_i = i dx; 0: not even */
 } sxi_dcos_delays;
 
+/* Delays, of any spacing, and weights that all traces share (numer/dcos_shared.h makes it).
+ *
+ * Sums with y: a trace is spread once from its delays to an even grid, and the sums over that grid
+ * are turned into those over the delays. Sums without y are one function of a complex s for all
+ * traces,
+ *
+ *   G(s) = sum w exp(s x),  its derivatives are the sums with x^m,   s = -g + 2 pi i f,
+ *
+ * which is tabulated by its Taylor series about points of the (g, f) plane. */
+enum { SXI_DCOS_TERMS = 20, SXI_DCOS_ROW = 2 * SXI_DCOS_TERMS, SXI_DCOS_MOST_LEVELS = 32 };
+enum { SXI_DCOS_TAPS = 16, SXI_DCOS_WINDOW = 24, SXI_DCOS_WINDOW_SINGLE = 32 };
+
+/* Points of one decay: series about frequencies 0, step, 2 step, ..., negative ones by symmetry. */
+typedef struct sxi_dcos_level {
+    double edge;  /* serves decays from here to the edge of the next level */
+    double decay; /* of its points */
+    double step, per_step;
+    double middle;      /* the series is one of exp(-s middle) G(s): 0.5 or 0 */
+    double first, last; /* rows of frequency 0 and of the highest */
+} sxi_dcos_level;
+
+typedef struct sxi_dcos_shared {
+    int64_t n;                             /* delays */
+    int64_t samples, room;                 /* of the grid; rounded up to whole windows */
+    double first, dx;                      /* grid: x = first + i dx */
+    double sharpness, reach;               /* of the kernel, Kaiser-Bessel; 0: nothing to spread */
+    double frequency_most, decay_most;     /* what it serves */
+    int64_t used;                          /* delays whose weight is not 0: */
+    const int32_t *sample;                 /* [used] */
+    const int32_t *window, *window_single; /* [room / 8 or 16 + 1] samples up to each block */
+    const double *tap;                     /* [used][SXI_DCOS_WINDOW], times the weight */
+    const float *tap_single;               /* [used][SXI_DCOS_WINDOW_SINGLE] */
+    int levels;
+    sxi_dcos_level level[SXI_DCOS_MOST_LEVELS];
+    const double *rows; /* [..][SXI_DCOS_ROW] real, then imaginary parts of the coefficients */
+} sxi_dcos_shared;
+
 /* One instruction set. lanes: bits of the traces to work on; others may be computed too, their
  * results mean nothing. */
 typedef struct sxi_dcos_kernels {
@@ -115,6 +152,20 @@ typedef struct sxi_dcos_kernels {
      * root of w, in single precision. w, in [0, 1e38], may be NULL for 1. modes may be 0. */
     void (*residual)(int modes, const sxi_dcos_delays *delays, const double *w, const double *y,
                      uint32_t lanes, const sxi_dcos_bundle *bundle, float *r, double *neighbour);
+
+    /* Spreads traces of [n] samples, less their mean, to rows of [room], of which [samples] are the
+     * grid's. Samples of weight 0 are not read. */
+    void (*spread)(const sxi_dcos_shared *shared, int64_t count, const double *const *y,
+                   double *const *grid);
+    void (*spread_single)(const sxi_dcos_shared *shared, int64_t count, const float *const *y,
+                          float *const *grid);
+
+    /* All sums of traces that share delays and weights, from the spread y [samples][SXI_BUNDLE].
+     * Frequencies lie in 0.05 .. shared->frequency_most, decays up to shared->decay_most. */
+    void (*shared)(int modes, const sxi_dcos_shared *shared, const double *y, uint32_t lanes,
+                   const sxi_dcos_bundle *bundle, sxi_dcos_sums *sums);
+    void (*shared_single)(int modes, const sxi_dcos_shared *shared, const float *y, uint32_t lanes,
+                          const sxi_dcos_bundle *bundle, sxi_dcos_sums *sums);
 
     /* Takes the sums at theta, keeps the better point, and sets theta to the next; what is within
      * tolerance of its minimum, or will not get there, leaves running. best + the last step is then

@@ -9,6 +9,10 @@ const sxi_dcos_kernels sxi_dcos_kernels_c = {
     .even_single = even_single,
     .direct = direct,
     .residual = residual,
+    .spread = spread,
+    .spread_single = spread_single,
+    .shared = shared,
+    .shared_single = shared_single,
     .step = step,
     .errors = errors,
 };

@@ -11,10 +11,13 @@
 #define SX_UNROLL _Pragma("GCC unroll 8")
 #endif
 
+#include <string.h>
+
 #include "kern/dcos_direct.kern.h"
 #include "kern/dcos_errors.kern.h"
 #include "kern/dcos_even.kern.h"
 #include "kern/dcos_kernels.h"
+#include "kern/dcos_shared.kern.h"
 
 #define NAME(x) x##_double
 #define SCALAR double
@@ -25,7 +28,12 @@
 #define V_STORE(p, v) SX_STORE(p, v)
 #define V_FMA(a, b, c) SX_FMA(a, b, c)
 #define V_FNMA(a, b, c) SX_FNMA(a, b, c)
+#define SPREAD_BLOCK 8
+#define SPREAD_WINDOW SXI_DCOS_WINDOW
 #include "kern/dcos_divide_tmpl.h"
+#include "kern/dcos_spread_tmpl.h"
+#undef SPREAD_BLOCK
+#undef SPREAD_WINDOW
 #undef NAME
 #undef SCALAR
 #undef VECTOR
@@ -71,7 +79,10 @@
 #define V_FMA(a, b, c) ((a) * (b) + (c))
 #define V_FNMA(a, b, c) ((c) - (a) * (b))
 #endif
+#define SPREAD_BLOCK 16
+#define SPREAD_WINDOW SXI_DCOS_WINDOW_SINGLE
 #include "kern/dcos_divide_tmpl.h"
+#include "kern/dcos_spread_tmpl.h"
 
 /* 2 Re q and |q|^2 of every mode and lane. */
 SX_FN void factors(const int modes, double dx, const sxi_dcos_bundle *bundle,
@@ -82,6 +93,19 @@ SX_FN void factors(const int modes, double dx, const sxi_dcos_bundle *bundle,
                                             SX_LOAD(&bundle->theta[2 * k + 1][lane]), dx);
             SX_STORE(&middle[k][lane], SX_SET(2.0) * q.r);
             SX_STORE(&square[k][lane], SX_FMA(q.r, q.r, q.i * q.i));
+        }
+    }
+}
+
+/* The same rounded to single precision. */
+SX_FN void factors_single(const int modes, double dx, const sxi_dcos_bundle *bundle,
+                          float (*r)[SXI_BUNDLE], float (*q)[SXI_BUNDLE]) {
+    double middle[SXI_DCOS_MOST_MODES][SXI_BUNDLE], square[SXI_DCOS_MOST_MODES][SXI_BUNDLE];
+    factors(modes, dx, bundle, middle, square);
+    for (int k = 0; k < modes; k++) {
+        for (int l = 0; l < SXI_BUNDLE; l++) {
+            r[k][l] = (float)middle[k][l];
+            q[k][l] = (float)square[k][l];
         }
     }
 }
@@ -106,20 +130,39 @@ SX_FN void even_modes(const int modes, const sxi_dcos_even *grid, const double *
 
 SX_FN void even_single_modes(const int modes, const sxi_dcos_even *grid, const float *y,
                              uint32_t lanes, const sxi_dcos_bundle *bundle, sxi_dcos_sums *sums) {
-    double middle[SXI_DCOS_MOST_MODES][SXI_BUNDLE], square[SXI_DCOS_MOST_MODES][SXI_BUNDLE];
     float r[SXI_DCOS_MOST_MODES][SXI_BUNDLE], q[SXI_DCOS_MOST_MODES][SXI_BUNDLE];
     sxi_dcos_remainder rest[SXI_DCOS_MOST_MODES];
-    factors(modes, grid->dx, bundle, middle, square);
-    for (int k = 0; k < modes; k++) {
-        for (int l = 0; l < SXI_BUNDLE; l++) {
-            r[k][l] = (float)middle[k][l];
-            q[k][l] = (float)square[k][l];
-        }
-    }
+    factors_single(modes, grid->dx, bundle, r, q);
     divide_single(modes, grid->n, y, r, q, lanes, rest);
     for (int lane = 0; lane < SXI_BUNDLE; lane += SX_LANES) {
         if (wanted(lanes, lane)) {
             sx_even_sums(modes, grid, rest, bundle, lane, sums);
+        }
+    }
+}
+
+SX_FN void shared_modes(const int modes, const sxi_dcos_shared *grid, const double *y,
+                        uint32_t lanes, const sxi_dcos_bundle *bundle, sxi_dcos_sums *sums) {
+    double middle[SXI_DCOS_MOST_MODES][SXI_BUNDLE], square[SXI_DCOS_MOST_MODES][SXI_BUNDLE];
+    sxi_dcos_remainder rest[SXI_DCOS_MOST_MODES];
+    factors(modes, grid->dx, bundle, middle, square);
+    divide_double(modes, grid->samples, y, middle, square, lanes, rest);
+    for (int lane = 0; lane < SXI_BUNDLE; lane += SX_LANES) {
+        if (wanted(lanes, lane)) {
+            sx_shared_sums(modes, grid, rest, bundle, lane, sums);
+        }
+    }
+}
+
+SX_FN void shared_single_modes(const int modes, const sxi_dcos_shared *grid, const float *y,
+                               uint32_t lanes, const sxi_dcos_bundle *bundle, sxi_dcos_sums *sums) {
+    float r[SXI_DCOS_MOST_MODES][SXI_BUNDLE], q[SXI_DCOS_MOST_MODES][SXI_BUNDLE];
+    sxi_dcos_remainder rest[SXI_DCOS_MOST_MODES];
+    factors_single(modes, grid->dx, bundle, r, q);
+    divide_single(modes, grid->samples, y, r, q, lanes, rest);
+    for (int lane = 0; lane < SXI_BUNDLE; lane += SX_LANES) {
+        if (wanted(lanes, lane)) {
+            sx_shared_sums(modes, grid, rest, bundle, lane, sums);
         }
     }
 }
@@ -172,6 +215,14 @@ PER_MODES(even_single,
           (const sxi_dcos_even *grid, const float *y, uint32_t lanes, const sxi_dcos_bundle *bundle,
            sxi_dcos_sums *sums),
           grid, y, lanes, bundle, sums)
+PER_MODES(shared,
+          (const sxi_dcos_shared *grid, const double *y, uint32_t lanes,
+           const sxi_dcos_bundle *bundle, sxi_dcos_sums *sums),
+          grid, y, lanes, bundle, sums)
+PER_MODES(shared_single,
+          (const sxi_dcos_shared *grid, const float *y, uint32_t lanes,
+           const sxi_dcos_bundle *bundle, sxi_dcos_sums *sums),
+          grid, y, lanes, bundle, sums)
 PER_MODES(step, (const sxi_dcos_box *box, const sxi_dcos_sums *sums, sxi_dcos_bundle *bundle), box,
           sums, bundle)
 PER_MODES(errors,
@@ -187,6 +238,27 @@ static void even(int modes, const sxi_dcos_even *grid, const double *y, uint32_t
 static void even_single(int modes, const sxi_dcos_even *grid, const float *y, uint32_t lanes,
                         const sxi_dcos_bundle *bundle, sxi_dcos_sums *sums) {
     CHOOSE(even_single, modes, grid, y, lanes, bundle, sums)
+}
+
+static void spread(const sxi_dcos_shared *grid, int64_t count, const double *const *y,
+                   double *const *out) {
+    spread_all_double(grid->room / 8, grid->window, grid->sample, grid->tap, count, y, out);
+}
+
+static void spread_single(const sxi_dcos_shared *grid, int64_t count, const float *const *y,
+                          float *const *out) {
+    spread_all_single(grid->room / 16, grid->window_single, grid->sample, grid->tap_single, count,
+                      y, out);
+}
+
+static void shared(int modes, const sxi_dcos_shared *grid, const double *y, uint32_t lanes,
+                   const sxi_dcos_bundle *bundle, sxi_dcos_sums *sums) {
+    CHOOSE(shared, modes, grid, y, lanes, bundle, sums)
+}
+
+static void shared_single(int modes, const sxi_dcos_shared *grid, const float *y, uint32_t lanes,
+                          const sxi_dcos_bundle *bundle, sxi_dcos_sums *sums) {
+    CHOOSE(shared_single, modes, grid, y, lanes, bundle, sums)
 }
 
 static void step(int modes, const sxi_dcos_box *box, const sxi_dcos_sums *sums,

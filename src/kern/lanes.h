@@ -121,6 +121,42 @@ typedef struct SX_COMPLEX {
     SX_REAL r, i;
 } SX_COMPLEX;
 
+/* Four numbers of a row of each lane: column[c] = row[lane][c]. */
+SX_FN void sx_load_rows(const double *const row[SX_LANES], SX_REAL column[4]) {
+#if defined(SX_LANES_AVX512)
+    __m512d pair[4], low[2], high[2];
+    for (int j = 0; j < 4; j++) { /* row j beside row j + 4 */
+        pair[j] = _mm512_insertf64x4(_mm512_castpd256_pd512(_mm256_loadu_pd(row[j])),
+                                     _mm256_loadu_pd(row[j + 4]), 1);
+    }
+    for (int j = 0; j < 2; j++) {
+        low[j] = _mm512_unpacklo_pd(pair[2 * j], pair[2 * j + 1]);
+        high[j] = _mm512_unpackhi_pd(pair[2 * j], pair[2 * j + 1]);
+    }
+    const __m512i first = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13);
+    const __m512i second = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
+    column[0] = _mm512_permutex2var_pd(low[0], first, low[1]);
+    column[1] = _mm512_permutex2var_pd(high[0], first, high[1]);
+    column[2] = _mm512_permutex2var_pd(low[0], second, low[1]);
+    column[3] = _mm512_permutex2var_pd(high[0], second, high[1]);
+#elif defined(SX_LANES_AVX2)
+    __m256d low[2], high[2];
+    for (int j = 0; j < 2; j++) {
+        const __m256d a = _mm256_loadu_pd(row[2 * j]), b = _mm256_loadu_pd(row[2 * j + 1]);
+        low[j] = _mm256_unpacklo_pd(a, b);
+        high[j] = _mm256_unpackhi_pd(a, b);
+    }
+    column[0] = _mm256_permute2f128_pd(low[0], low[1], 0x20);
+    column[1] = _mm256_permute2f128_pd(high[0], high[1], 0x20);
+    column[2] = _mm256_permute2f128_pd(low[0], low[1], 0x31);
+    column[3] = _mm256_permute2f128_pd(high[0], high[1], 0x31);
+#else
+    for (int c = 0; c < 4; c++) {
+        column[c] = row[0][c];
+    }
+#endif
+}
+
 /* a < least ? least : a > most ? most : a */
 SX_FN SX_REAL sx_clamp(SX_REAL a, SX_REAL least, SX_REAL most) {
     a = SX_SELECT(SX_LT(a, least), least, a);
