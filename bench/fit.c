@@ -9,6 +9,7 @@
  *
  *   -r N  rounds (5)      -n N  traces (4000)      -s N  seed (4004; 987654 is kept for the end)
  *   -c W  cases that contain the word              -m N  traces of the many tiles (100000)
+ *   -o    ours alone
  *   -p F  Python listens at file descriptor 4, answers at 3, and finds the data in folder F
  *
  * Processor time. Ours runs before every run of another, ratios are of such pairs. Ours includes all
@@ -35,6 +36,7 @@ typedef struct bench {
     int64_t traces, many;
     uint64_t seed;
     const char *word, *folder;
+    bool alone;
     FILE *to_python, *from_python;
 } bench;
 
@@ -203,7 +205,7 @@ static bool show_python(const bench *b, const session *s) {
 static bool usable(const bench *b, const peer *who, const fit_case *c) {
     char question[64];
     snprintf(question, sizeof question, "have %s", who->name);
-    return c->peers && c->modes <= who->modes && (who->run || ask(b, question) > 0);
+    return !b->alone && c->peers && c->modes <= who->modes && (who->run || ask(b, question) > 0);
 }
 
 static int64_t traces_of(const session *s, const peer *who) {
@@ -247,25 +249,43 @@ static void print_time(const session *s, const char *solver, int64_t traces, dou
            (unsigned long long)b->seed);
 }
 
+/* Shares of the states there are. */
+static void print_states(const session *s) {
+    const char *between = "";
+    int64_t count[256] = {0};
+    for (int64_t p = 0; p < s->data.count; p++) {
+        count[s->fit[p].state]++;
+    }
+    printf(", \"states\": {");
+    for (int state = 0; state < 256; state++) {
+        if (count[state]) {
+            printf("%s\"%s\": %.4f", between, sx_dcos_state_word(state),
+                   (double)count[state] / (double)s->data.count);
+            between = ", ";
+        }
+    }
+    printf("}");
+}
+
 static void print_ours(const bench *b, const session *s, record *ours, fit_peak peak,
                        double peak_s) {
     const fit_case *c = s->data.c;
     const double seconds = fit_spread_of(ours->count, ours->seconds).median;
-    int64_t ok = 0, right = 0, evaluations = 0;
+    int64_t right = 0, evaluations = 0;
     for (int64_t p = 0; p < s->data.count; p++) {
-        ok += s->fit[p].state == SX_DCOS_OK;
         right += s->fit[p].modes == c->modes;
         evaluations += s->fit[p].iterations;
     }
     const double count = (double)s->data.count, flop = flop_of_passes(s);
     fit_line_begin("fit", c->name);
     print_time(s, "sextant", s->data.count, seconds, b);
-    printf(", \"us_least\": %.3f, \"plan_ms\": %.2f, \"ok\": %.4f, \"right_modes\": %.4f, "
+    printf(", \"us_least\": %.3f, \"plan_ms\": %.2f, \"right_modes\": %.4f, "
            "\"success\": %.4f, \"iterations\": %.2f, \"counted_flop\": %.0f, \"vectors\": \"%s\", "
            "\"peak_f64_gflops\": %.1f, \"peak_f32_gflops\": %.1f, \"of_peak_f64\": %.3f",
-           1e6 * ours->seconds[0], 1e3 * s->plan_s, (double)ok / count, (double)right / count,
+           1e6 * ours->seconds[0], 1e3 * s->plan_s, (double)right / count,
            success_of_ours(s, s->data.count), (double)evaluations / count, flop, peak.vectors,
            peak.f64 * 1e-9, peak.f32 * 1e-9, flop / seconds * peak_s);
+    print_states(s);
     if (c->goal > 0) {
         printf(", \"goal\": \"fits_per_second >= %.0f\", \"met\": %s", c->goal,
                1 / seconds >= c->goal ? "true" : "false");
@@ -321,7 +341,7 @@ static int compare_case(const bench *b, const fit_case *c) {
     double peak_s[MOST_ROUNDS];
     bool use[PEERS_COUNT], good = session_open(b, c, b->traces, &s) == SX_OK;
     good = good && fill_reached(&s) == SX_OK && run_ours(&s, s.data.count, s.data.count) > 0;
-    good = good && (!c->peers || fit_peer_starts(&s.data, s.data.count, s.start));
+    good = good && (!c->peers || b->alone || fit_peer_starts(&s.data, s.data.count, s.start));
     good = good && (!c->peers || !b->to_python || show_python(b, &s));
     memset(&ours, 0, sizeof ours);
     memset(others, 0, sizeof others);
@@ -348,7 +368,7 @@ static int compare_case(const bench *b, const fit_case *c) {
 static int compare(const bench *b) {
     int failed = 0;
     const fit_case any = {"", 0, 1, .peers = true};
-    for (int i = 0; i < PEERS_COUNT; i++) {
+    for (int i = 0; i < PEERS_COUNT && !b->alone; i++) {
         if (!usable(b, &PEERS[i], &any)) {
             fprintf(stderr, "bench_fit: %s is not here\n", PEERS[i].name);
         }
@@ -360,6 +380,15 @@ static int compare(const bench *b) {
 }
 
 /* --- lengths -------------------------------------------------------------------------------- */
+
+static void print_length(const bench *b, const session *s, double us, fit_spread relative) {
+    fit_line_begin("fit lengths", s->data.c->name);
+    print_time(s, "sextant", b->traces, 1e-6 * us, b);
+    printf(", \"per_delay_over_200\": %.3f, \"least\": %.3f, \"most\": %.3f, \"goal\": "
+           "\"per_delay_over_200 <= 2\", \"met\": %s",
+           relative.median, relative.least, relative.most, relative.median <= 2 ? "true" : "false");
+    fit_line_end();
+}
 
 /* All lengths in each round; per delay against the first of the same kind, which is 200. */
 static int lengths(const bench *b) {
@@ -384,14 +413,8 @@ static int lengths(const bench *b) {
     }
     for (int i = 0; i < FIT_LENGTH_COUNT && i < MOST; i++) {
         if (good) {
-            const fit_spread r = fit_spread_of(b->rounds, relative[i]);
-            fit_line_begin("fit lengths", FIT_LENGTHS[i].name);
-            print_time(&s[i], "sextant", b->traces, 1e-6 * fit_spread_of(b->rounds, us[i]).median,
-                       b);
-            printf(", \"per_delay_over_200\": %.3f, \"least\": %.3f, \"most\": %.3f, \"goal\": "
-                   "\"per_delay_over_200 <= 2\", \"met\": %s",
-                   r.median, r.least, r.most, r.median <= 2 ? "true" : "false");
-            fit_line_end();
+            print_length(b, &s[i], fit_spread_of(b->rounds, us[i]).median,
+                         fit_spread_of(b->rounds, relative[i]));
         }
         session_close(&s[i]);
     }
@@ -524,7 +547,8 @@ static int threads(const bench *b) {
 /* -------------------------------------------------------------------------------------------- */
 
 static int usage(void) {
-    fputs("bench_fit: expected [-r rounds] [-n traces] [-s seed] [-c word] [-m traces] [-p folder] "
+    fputs("bench_fit: expected [-r rounds] [-n traces] [-s seed] [-c word] [-m traces] [-o] [-p "
+          "folder] "
           "compare|lengths|pixels|threads\n",
           stderr);
     return 2;
@@ -537,7 +561,7 @@ int main(int count, char **words) {
     } SECTIONS[] = {
         {"compare", compare}, {"lengths", lengths}, {"pixels", pixels}, {"threads", threads}};
     bench b = {.rounds = 5, .traces = 4000, .many = 100000, .seed = 4004, .word = ""};
-    for (int option; (option = getopt(count, words, "r:n:s:c:m:p:")) != -1;) {
+    for (int option; (option = getopt(count, words, "r:n:s:c:m:op:")) != -1;) {
         switch (option) {
         case 'r':
             b.rounds = atoi(optarg);
@@ -553,6 +577,9 @@ int main(int count, char **words) {
             break;
         case 'm':
             b.many = atoll(optarg);
+            break;
+        case 'o':
+            b.alone = true;
             break;
         case 'p':
             b.folder = optarg;
