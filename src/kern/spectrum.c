@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 
 #include "kern/kern.h"
 #include "kern/wave.h"
@@ -116,20 +117,6 @@ void sxi_spectrum_block(int64_t n, const float *const row[WIDTH], float *block) 
     }
 }
 
-SXI_CLONES
-void sxi_spectrum_fold(int64_t n, const float *weight, const float *block, int64_t length,
-                       float *data) {
-    const lanes *y = (const lanes *)(const void *)block;
-    lanes *x = (lanes *)(void *)data;
-    for (int64_t i = 0; i < 2 * length; i++) {
-        lanes sum = {0};
-        for (int64_t k = i; k < n; k += 2 * length) {
-            sum += weight[k] * y[k];
-        }
-        x[i] = sum;
-    }
-}
-
 /* --- the transform: decimation in frequency, radix 4, then 3, 4, 6 or 8 without twiddles --- */
 
 typedef struct point {
@@ -229,6 +216,79 @@ INLINE void stage4(int64_t m, const float *w, point *x) {
     }
 }
 
+/* What the first stage reads. */
+typedef struct source {
+    int64_t points, length;
+    const float *weight;
+    const point *y;
+} source;
+
+/* Point i as weight times sample, or 0; with what falls on it from beyond the length. */
+INLINE void gather(const source *from, bool filled, bool folded, int64_t i, point *x) {
+    if (!filled) {
+        x->re = x->im = (lanes){0};
+        return;
+    }
+    x->re = from->weight[2 * i] * from->y[i].re;
+    x->im = from->weight[2 * i + 1] * from->y[i].im;
+    for (i += from->length; folded && i < from->points; i += from->length) {
+        x->re += from->weight[2 * i] * from->y[i].re;
+        x->im += from->weight[2 * i + 1] * from->y[i].im;
+    }
+}
+
+/* Butterflies first .. last - 1 of the first stage, of whose inputs only `filled` are not zero. */
+INLINE void start4(const source *from, int filled, bool folded, int64_t first, int64_t last,
+                   const float *twiddle, point *x) {
+    const int64_t m = from->length / 4;
+    const float *w = twiddle + 6 * first;
+    for (int64_t j = first; j < last; j++, w += 6) {
+        point a, b, c, d;
+        gather(from, filled > 0, folded, j, &a);
+        gather(from, filled > 1, folded, j + m, &b);
+        gather(from, filled > 2, folded, j + 2 * m, &c);
+        gather(from, filled > 3, folded, j + 3 * m, &d);
+        butterfly4(&a, &b, &c, &d);
+        times(&b, w[0], w[1]);
+        times(&c, w[2], w[3]);
+        times(&d, w[4], w[5]);
+        x[j] = a;
+        x[j + m] = b;
+        x[j + 2 * m] = c;
+        x[j + 3 * m] = d;
+    }
+}
+
+/* Zeros behind the samples leave butterflies of `filled` inputs, and from some on of one less. */
+INLINE void start(const source *from, const float *w, point *x) {
+    const int64_t m = from->length / 4;
+    int64_t filled = from->points / m, rest = from->points % m;
+    if (filled >= 4) {
+        filled = 4;
+        rest = 0;
+    }
+    switch (filled) {
+    case 0:
+        start4(from, 1, false, 0, rest, w, x);
+        start4(from, 0, false, rest, m, w, x);
+        break;
+    case 1:
+        start4(from, 2, false, 0, rest, w, x);
+        start4(from, 1, false, rest, m, w, x);
+        break;
+    case 2:
+        start4(from, 3, false, 0, rest, w, x);
+        start4(from, 2, false, rest, m, w, x);
+        break;
+    case 3:
+        start4(from, 4, false, 0, rest, w, x);
+        start4(from, 3, false, rest, m, w, x);
+        break;
+    default:
+        start4(from, 4, true, 0, m, w, x);
+    }
+}
+
 INLINE void last_stage(int64_t length, int radix, point *x, void (*last)(point *)) {
     for (int64_t i = 0; i < length; i += radix) {
         last(x + i);
@@ -236,11 +296,24 @@ INLINE void last_stage(int64_t length, int radix, point *x, void (*last)(point *
 }
 
 SXI_CLONES
-void sxi_spectrum_transform(const sxi_spectrum_plan *plan, float *data) {
+void sxi_spectrum_transform(const sxi_spectrum_plan *plan, int64_t n, const float *weight,
+                            const float *block, float *data) {
     point *x = (point *)(void *)data;
     const float *w = plan->twiddle;
-    int64_t length = plan->length;
-    for (int64_t part = length; part > 8; part /= 4) {
+    const int64_t length = plan->length;
+    const source from = {.points = n / 2,
+                         .length = length,
+                         .weight = weight,
+                         .y = (const point *)(const void *)block};
+    if (length > 8) {
+        start(&from, w, x);
+        w += 6 * (length / 4);
+    } else {
+        for (int64_t i = 0; i < length; i++) {
+            gather(&from, i < from.points, true, i, &x[i]);
+        }
+    }
+    for (int64_t part = length / 4; part > 8; part /= 4) {
         for (int64_t i = 0; i < length; i += part) {
             stage4(part / 4, w, x + i);
         }
@@ -302,38 +375,57 @@ INLINE void larger(const lanes *a, const lanes *b, lanes *out) {
     *out = (lanes)(((words)*a & which) | ((words)*b & ~which));
 }
 
-SXI_CLONES
-void sxi_spectrum_merge(int64_t top, int64_t ratio, const float *fine, const float *coarse,
-                        float *merged) {
-    const lanes *own = (const lanes *)(const void *)fine;
-    const lanes *from = (const lanes *)(const void *)coarse;
-    lanes *out = (lanes *)(void *)merged;
-    const float part = 1 / (float)ratio;
-    for (int64_t k = 0; k <= top; from++) {
-        lanes line = from[0], step = part * (from[1] - from[0]);
-        for (int64_t j = 0; j < ratio && k <= top; j++, k++) {
-            larger(&line, &own[k], &out[k]);
-            line += step;
-        }
+/* Bins k .. last as they come. */
+INLINE void merge_bins(int64_t k, int64_t last, int64_t ratio, const lanes *own, const lanes *from,
+                       lanes *out, lanes *most) {
+    for (; k <= last; k++) {
+        const lanes *cell = from + k / ratio;
+        lanes line = cell[0] + (float)(k % ratio) / (float)ratio * (cell[1] - cell[0]);
+        larger(&line, &own[k], &out[k]);
+        larger(&out[k], most, most);
     }
 }
 
-SXI_CLONES
-void sxi_spectrum_most(int64_t first, int64_t last, const float *gain, float most[WIDTH]) {
-    const lanes *here = (const lanes *)(const void *)gain;
-    lanes best[4] = {{0}}; /* a chain of one would wait for itself */
-    int64_t k = first;
-    for (; k + 3 <= last; k += 4) {
-        for (int j = 0; j < 4; j++) {
-            larger(&here[k + j], &best[j], &best[j]);
+/* Whole cells of `ratio` bins from k on, returns the next; two maxima, as a chain of one would wait
+ * for itself. */
+INLINE int64_t merge_cells(int64_t k, int64_t last, int ratio, const lanes *own, const lanes *from,
+                           lanes *out, lanes most[2]) {
+    for (from += k / ratio; k + ratio - 1 <= last; k += ratio, from++) {
+        lanes difference = from[1] - from[0];
+        for (int j = 0; j < ratio; j++) {
+            lanes line = from[0] + (float)j / (float)ratio * difference, here;
+            larger(&line, &own[k + j], &here);
+            larger(&here, &most[j & 1], &most[j & 1]);
+            out[k + j] = here;
         }
     }
-    for (; k <= last; k++) {
-        larger(&here[k], &best[0], &best[0]);
+    return k;
+}
+
+SXI_CLONES
+void sxi_spectrum_merge(int64_t first, int64_t last, int64_t ratio, const float *fine,
+                        const float *coarse, float *merged, float most[WIDTH]) {
+    const lanes *own = (const lanes *)(const void *)fine;
+    const lanes *from = (const lanes *)(const void *)coarse;
+    lanes *out = (lanes *)(void *)merged;
+    lanes best[2] = {{0}};
+    int64_t k = (first + ratio - 1) / ratio * ratio;
+    merge_bins(first, k - 1 < last ? k - 1 : last, ratio, own, from, out, best);
+    switch (ratio) {
+    case 1:
+        k = merge_cells(k, last, 1, own, from, out, best);
+        break;
+    case 2:
+        k = merge_cells(k, last, 2, own, from, out, best);
+        break;
+    case 4:
+        k = merge_cells(k, last, 4, own, from, out, best);
+        break;
+    default:
+        break;
     }
+    merge_bins(k, last, ratio, own, from, out, best);
     larger(&best[1], &best[0], &best[0]);
-    larger(&best[3], &best[2], &best[2]);
-    larger(&best[2], &best[0], &best[0]);
     *(loose *)(void *)most = best[0];
 }
 

@@ -33,18 +33,16 @@ void sxi_spectrum_plan_fill(sxi_spectrum_plan *plan);
 /* sxi_spectrum_block - rows of n samples become a block. */
 void sxi_spectrum_block(int64_t n, const float *const row[SXI_SPECTRUM_WIDTH], float *block);
 
-/* sxi_spectrum_fold - the data of a real transform of 2 length samples: samples times weight,
- * sample i on place i modulo 2 length (which is exact at the frequencies that are left).
+/* sxi_spectrum_transform - of samples times weight, taken as complex numbers (sample 2 i +
+ * sqrt(-1) sample 2 i + 1), with zeros behind them; number i of very many is added to number i
+ * modulo length, which is exact at the frequencies that are left. Point k comes to plan->place[k].
  *
+ * in   n       even
  * in   weight  [n]
  * in   block   [n][SXI_SPECTRUM_WIDTH]
  * out  data    [2 length][SXI_SPECTRUM_WIDTH] */
-void sxi_spectrum_fold(int64_t n, const float *weight, const float *block, int64_t length,
-                       float *data);
-
-/* sxi_spectrum_transform - of data as complex numbers (sample 2 i + sqrt(-1) sample 2 i + 1), in
- * place; point k comes to plan->place[k]. */
-void sxi_spectrum_transform(const sxi_spectrum_plan *plan, float *data);
+void sxi_spectrum_transform(const sxi_spectrum_plan *plan, int64_t n, const float *weight,
+                            const float *block, float *data);
 
 /* sxi_spectrum_gain - the quadratic form of each bin of the real spectrum behind a transform. With
  * X = re + sqrt(-1) im = 2 sum_i y_i exp(-sqrt(-1) pi k i / length):
@@ -57,19 +55,14 @@ void sxi_spectrum_gain(const sxi_spectrum_plan *plan, int64_t top, const float *
                        const float *data, float *gain);
 
 /* sxi_spectrum_merge - the larger of a gain and of one that is known at every ratio-th bin only, on
- * straight lines in between.
+ * straight lines in between, for bins first .. last.
  *
- * in   top     last bin; ratio >= 1
- * in   fine    [top + 1][SXI_SPECTRUM_WIDTH]
- * in   coarse  [top / ratio + 2][SXI_SPECTRUM_WIDTH]
- * out  merged  [top + 1][SXI_SPECTRUM_WIDTH] */
-void sxi_spectrum_merge(int64_t top, int64_t ratio, const float *fine, const float *coarse,
-                        float *merged);
-
-/* sxi_spectrum_most - the largest gain of bins first .. last of each lane, at least 0; NaN is
- * passed over. */
-void sxi_spectrum_most(int64_t first, int64_t last, const float *gain,
-                       float most[SXI_SPECTRUM_WIDTH]);
+ * in   fine    [last + 1][SXI_SPECTRUM_WIDTH]
+ * in   coarse  [last / ratio + 2][SXI_SPECTRUM_WIDTH], ratio >= 1
+ * out  merged  [last + 1][SXI_SPECTRUM_WIDTH]  rows first .. last
+ * out  most    [SXI_SPECTRUM_WIDTH]  the largest of those, at least 0; NaN is passed over */
+void sxi_spectrum_merge(int64_t first, int64_t last, int64_t ratio, const float *fine,
+                        const float *coarse, float *merged, float most[SXI_SPECTRUM_WIDTH]);
 
 /* sxi_spectrum_peaks - bit i % 32 of mask[i / 32][lane] says that bin first + i is higher than the
  * one before, not lower than the next and at least `least`. Bins beyond first and last count as 0.

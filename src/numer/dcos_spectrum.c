@@ -14,6 +14,7 @@
 enum {
     LEVELS = SXI_SPECTRUM_LEVELS,
     WIDTH = SXI_SPECTRUM_WIDTH,
+    HALO = 2,                          /* bins beyond both ends, as if the spectrum went on */
     FOLLOWED = SXI_DCOS_CANDIDATES + 2 /* peaks of a trace that are looked at closely */
 };
 
@@ -48,12 +49,17 @@ static void level_shape(const sxi_dcos_spectrum_grid *grid, const sxi_dcos_spect
         ratio *= 2;
     }
     level->ratio = ratio;
+    level->halved = 0;
+    while (ratio >> (level->halved + 1)) {
+        level->halved++;
+    }
     level->plan.length = length / ratio;
     /* one beyond what is searched, as a neighbour */
     int64_t top = (spectrum->last + 1 + ratio - 1) / ratio + 1;
     level->top = top < level->plan.length ? top : level->plan.length;
     double reach = REACH / (level->decay * grid->step);
-    level->samples = reach < (double)grid->samples ? (int64_t)reach + 1 : grid->samples;
+    int64_t samples = reach < (double)grid->samples ? (int64_t)reach + 1 : grid->samples;
+    level->samples = samples + samples % 2;
 }
 
 static sx_status level_fill(const sxi_dcos_spectrum_grid *grid, const sxi_dcos_spectrum *spectrum,
@@ -64,7 +70,7 @@ static sx_status level_fill(const sxi_dcos_spectrum_grid *grid, const sxi_dcos_s
     }
     for (int64_t i = 0; i < level->samples; i++) {
         double x = grid->first + grid->step * (double)i;
-        level->weight[i] = (float)sxi_wave_decay(level->decay * x);
+        level->weight[i] = i < grid->samples ? (float)sxi_wave_decay(level->decay * x) : 0;
     }
     sxi_spectrum_plan_fill(&level->plan);
     return sxi_dcos_spectrum_forms(grid, spectrum->step * (double)level->ratio, level);
@@ -126,7 +132,7 @@ typedef struct peak {
 struct sxi_dcos_spectrum_work {
     float *memory;
     float *block, *data;
-    float *gain[LEVELS];   /* [top + 2][WIDTH] */
+    float *gain[LEVELS];   /* [-HALO .. top + HALO][WIDTH] */
     float *merged[LEVELS]; /* alike; of the last level: its gain */
     uint32_t *mask;        /* [(last - first) / 32 + 1][WIDTH] */
     peak list[FOLLOWED * WIDTH];
@@ -136,9 +142,11 @@ struct sxi_dcos_spectrum_work {
 sx_status sxi_dcos_spectrum_work_create(const sxi_dcos_spectrum *spectrum,
                                         sxi_dcos_spectrum_work **work) {
     int64_t masks = (spectrum->last - spectrum->first) / 32 + 1;
-    int64_t rows = spectrum->samples + 2 * spectrum->level[0].plan.length + masks;
+    int64_t block =
+        spectrum->samples + spectrum->samples % 2; /* the last of an odd number stays 0 */
+    int64_t rows = block + 2 * spectrum->level[0].plan.length + masks;
     for (int l = 0; l < LEVELS; l++) {
-        rows += 2 * (spectrum->level[l].top + 2);
+        rows += 2 * (spectrum->level[l].top + 1 + 2 * HALO);
     }
     size_t bytes = (size_t)rows * WIDTH * sizeof(float);
     *work = NULL;
@@ -148,14 +156,14 @@ sx_status sxi_dcos_spectrum_work_create(const sxi_dcos_spectrum *spectrum,
         free(made);
         return SXI_FAIL(SX_ERR_MEMORY, "no memory for %zu bytes to search start values in", bytes);
     }
-    memset(next, 0, bytes); /* rows beyond the top are read, and must be numbers */
+    memset(next, 0, bytes); /* some rows beyond a top are read and not used */
     made->block = next;
-    made->data = next += spectrum->samples * WIDTH;
+    made->data = next += block * WIDTH;
     next += 2 * spectrum->level[0].plan.length * WIDTH;
     for (int l = 0; l < LEVELS; l++) {
-        int64_t floats = (spectrum->level[l].top + 2) * WIDTH;
-        made->gain[l] = next;
-        made->merged[l] = l + 1 < LEVELS ? next + floats : next;
+        int64_t floats = (spectrum->level[l].top + 1 + 2 * HALO) * WIDTH;
+        made->gain[l] = next + HALO * WIDTH;
+        made->merged[l] = l + 1 < LEVELS ? made->gain[l] + floats : made->gain[l];
         next += 2 * floats;
     }
     made->mask = (uint32_t *)(void *)next;
@@ -173,16 +181,30 @@ void sxi_dcos_spectrum_work_destroy(sxi_dcos_spectrum_work **work) {
 
 /* --- the search --- */
 
-static void gains(const sxi_dcos_spectrum *spectrum, sxi_dcos_spectrum_work *work) {
+/* The spectrum of real samples is even about zero and Nyquist; an end that is neither goes on
+ * level. */
+static void put_halo(const sxi_spectrum_level *level, float *gain) {
+    int64_t top = level->top;
+    for (int64_t k = 1; k <= HALO; k++) {
+        int64_t beyond = top == level->plan.length ? top - k : top;
+        memcpy(gain - k * WIDTH, gain + k * WIDTH, WIDTH * sizeof *gain);
+        memcpy(gain + (top + k) * WIDTH, gain + beyond * WIDTH, WIDTH * sizeof *gain);
+    }
+}
+
+/* Gains of all levels; most: the largest of each trace. */
+static void gains(const sxi_dcos_spectrum *spectrum, sxi_dcos_spectrum_work *work,
+                  float most[WIDTH]) {
     for (int l = LEVELS - 1; l >= 0; l--) {
         const sxi_spectrum_level *level = &spectrum->level[l];
-        sxi_spectrum_fold(level->samples, level->weight, work->block, level->plan.length,
-                          work->data);
-        sxi_spectrum_transform(&level->plan, work->data);
+        sxi_spectrum_transform(&level->plan, level->samples, level->weight, work->block,
+                               work->data);
         sxi_spectrum_gain(&level->plan, level->top, level->form, work->data, work->gain[l]);
+        put_halo(level, work->gain[l]);
         if (l + 1 < LEVELS) {
-            sxi_spectrum_merge(level->top, level[1].ratio / level->ratio, work->gain[l],
-                               work->merged[l + 1], work->merged[l]);
+            sxi_spectrum_merge(l ? 0 : spectrum->first, l ? level->top : spectrum->last,
+                               level[1].ratio / level->ratio, work->gain[l], work->merged[l + 1],
+                               work->merged[l], most);
         }
     }
 }
@@ -221,14 +243,6 @@ static int peaks_of_lane(const sxi_dcos_spectrum *spectrum, const sxi_dcos_spect
     return count;
 }
 
-/* Gain of a bin of a level; the spectrum is even about zero and Nyquist. */
-static float gain_at(const sxi_spectrum_level *level, const float *gain, int lane, int64_t bin) {
-    bin = bin < 0 ? -bin : bin;
-    bin = bin > level->plan.length ? 2 * level->plan.length - bin : bin;
-    bin = bin > level->top ? level->top : bin;
-    return gain[bin * WIDTH + lane];
-}
-
 /* The summit of each level near each of WIDTH peaks. */
 typedef struct summits {
     int64_t bin[LEVELS][WIDTH];
@@ -241,15 +255,15 @@ static void climb(const sxi_dcos_spectrum *spectrum, const sxi_dcos_spectrum_wor
         const sxi_spectrum_level *level = &spectrum->level[l];
         float left[WIDTH] = {0}, middle[WIDTH] = {0}, right[WIDTH] = {0};
         for (int i = 0; i < count; i++) {
-            int lane = list[i].lane;
-            int64_t bin = (list[i].bin + level->ratio / 2) / level->ratio;
-            float here = gain_at(level, work->gain[l], lane, bin);
-            float before = gain_at(level, work->gain[l], lane, bin - 1);
-            float after = gain_at(level, work->gain[l], lane, bin + 1);
-            bin += before > here && before >= after ? -1 : after > here ? 1 : 0;
-            left[i] = gain_at(level, work->gain[l], lane, bin - 1);
-            middle[i] = gain_at(level, work->gain[l], lane, bin);
-            right[i] = gain_at(level, work->gain[l], lane, bin + 1);
+            int64_t bin = (list[i].bin + level->ratio / 2) >> level->halved;
+            const float *gain = work->gain[l] + bin * WIDTH + list[i].lane;
+            bool before = gain[-WIDTH] > gain[0] && gain[-WIDTH] >= gain[WIDTH];
+            bool after = !before && gain[WIDTH] > gain[0];
+            bin += after - before;
+            gain += (after - before) * WIDTH;
+            left[i] = gain[-WIDTH];
+            middle[i] = gain[0];
+            right[i] = gain[WIDTH];
             s->bin[l][i] = bin;
         }
         if (l == 0) { /* decays hardly within the span */
@@ -329,12 +343,11 @@ static void search_block(const sxi_dcos_spectrum *spectrum, sxi_dcos_spectrum_wo
         row[l] = trace[l < count ? l : 0];
     }
     sxi_spectrum_block(spectrum->samples, row, work->block);
-    gains(spectrum, work);
-    sxi_spectrum_most(spectrum->first, spectrum->last, work->merged[0], least);
-    for (int l = 0; l < WIDTH; l++) {
-        double noise = chance * (double)variance[l < count ? l : 0];
-        least[l] = (float)(KEPT * (keep * (double)least[l] - noise));
-        least[l] = least[l] > 0 ? least[l] : 0;
+    gains(spectrum, work, least);
+    const float part = (float)(KEPT * keep), noise = (float)(KEPT * chance);
+    for (int l = 0; l < count; l++) {
+        float bound = part * least[l] - noise * variance[l];
+        least[l] = bound > 0 ? bound : 0;
     }
     sxi_spectrum_peaks(spectrum->first, spectrum->last, work->merged[0], least, work->mask);
 
