@@ -165,12 +165,6 @@ static double mass(int64_t n, const double *x, const double *w, double g) {
     return sum;
 }
 
-/* The part of the gain of a damped cosine that a filter of another decay keeps. */
-static double kept(int64_t n, const double *x, const double *w, double filter, double g) {
-    double cross = mass(n, x, w, filter + g);
-    return cross * cross / (mass(n, x, w, 2 * filter) * mass(n, x, w, 2 * g));
-}
-
 static void invert(const double *decay, const double *own, const double *next,
                    sxi_spectrum_between *between) {
     double share[DECAYS];
@@ -205,12 +199,19 @@ void sxi_dcos_spectrum_between(const sxi_dcos_spectrum_grid *grid, sxi_dcos_spec
         x[i] = grid->delays ? grid->x[k] : grid->first + grid->step * (double)k;
         w[i] = grid->delays && grid->weight ? grid->weight[k] : 1;
     }
+    double filter[SXI_SPECTRUM_LEVELS];
+    for (int l = 0; l < SXI_SPECTRUM_LEVELS; l++) {
+        filter[l] = mass(n, x, w, 2 * spectrum->level[l].decay);
+    }
     /* none, then up to 2.5 times the largest level, by equal factors */
     const double most = 2.5 * spectrum->level[SXI_SPECTRUM_LEVELS - 1].decay, least = 0.05;
     for (int i = 0; i < DECAYS; i++) {
         decay[i] = i ? least * pow(most / least, (double)(i - 1) / (DECAYS - 2)) : 0;
+        double square = mass(n, x, w, 2 * decay[i]);
         for (int l = 0; l < SXI_SPECTRUM_LEVELS; l++) {
-            keeps[l][i] = kept(n, x, w, spectrum->level[l].decay, decay[i]);
+            /* the part of the gain of a damped cosine that a filter of another decay keeps */
+            double cross = mass(n, x, w, spectrum->level[l].decay + decay[i]);
+            keeps[l][i] = cross * cross / (filter[l] * square);
         }
     }
     for (int l = 0; l + 1 < SXI_SPECTRUM_LEVELS; l++) {
