@@ -155,6 +155,37 @@ START_TEST(sums_are_sums) {
 }
 END_TEST
 
+/* A single sample of 1: the sum is the mode itself, exact to roundings of its exponent, of its angle
+ * (products are not fused in plain C) and a few of its own; doubling an angle doubles those of a
+ * square. */
+START_TEST(a_mode_is_exact_to_rounding) {
+    const double eps = 1.1102230246251565e-16;
+    for (int v = 0; sxi_dcos_kernels_variant(v); v++) {
+        for (int i = 0; i < 100; i++) {
+            double x = uniform(9, i, 0, 1), w[B], y[B];
+            sxi_dcos_delays delays = {1, &x, 0};
+            sxi_dcos_bundle *bundle = calloc(1, sizeof *bundle);
+            sxi_dcos_sums *sums = calloc(1, sizeof *sums);
+            for (int l = 0; l < B; l++) {
+                w[l] = y[l] = 1;
+                bundle->theta[0][l] = uniform(10, i * B + l, -3, l % 2 ? 3 : 400);
+                bundle->theta[1][l] = uniform(11, i * B + l, 0, l % 4 < 2 ? 2 : 90);
+            }
+            sxi_dcos_kernels_variant(v)->direct(1, &delays, w, y, UINT32_MAX, bundle, sums);
+            for (int l = 0; l < B; l++) {
+                long double gx = bundle->theta[0][l] * (long double)x;
+                long double angle = TWO_PI * bundle->theta[1][l] * x, z = expl(-gx);
+                double few = eps * (8 + fabs((double)gx) + (double)angle) * (double)z;
+                ck_near(sums->one[0][0][0][l], (double)(z * cosl(angle)), 0, few);
+                ck_near(sums->one[0][0][1][l], (double)(z * sinl(angle)), 0, few);
+            }
+            free(bundle);
+            free(sums);
+        }
+    }
+}
+END_TEST
+
 static void sums_agree(const double *a, const double *b, size_t count, double tolerance) {
     for (size_t i = 0; i < count; i++) {
         ck_near(a[i], b[i], 0, tolerance);
@@ -366,9 +397,9 @@ static void bench(void) {
     }
 }
 
-SX_TEST_RUNNER("dcos_direct", run_tests, sums_are_sums, weights_of_one_agree_with_even_delays,
-               noiseless_traces_give_their_truth, missing_samples_are_missing,
-               residuals_are_residuals, variants_agree)
+SX_TEST_RUNNER("dcos_direct", run_tests, sums_are_sums, a_mode_is_exact_to_rounding,
+               weights_of_one_agree_with_even_delays, noiseless_traces_give_their_truth,
+               missing_samples_are_missing, residuals_are_residuals, variants_agree)
 
 int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "--bench") == 0) {

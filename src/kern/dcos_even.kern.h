@@ -9,6 +9,7 @@
 #define SXI_DCOS_EVEN_KERN_H
 
 #include "kern/dcos_solve.kern.h"
+#include "kern/dcos_wave.kern.h"
 
 /* What is left of the three divisions of one mode: coefficients 0 and 1 of the first, 2 and 3 of the
  * second, 4 and 5 of the third. */
@@ -89,14 +90,6 @@ SX_FN void sx_put_sum(double (*sum)[2][SXI_BUNDLE], double dx, const SX_COMPLEX 
 typedef struct SX_RATIO {
     SX_COMPLEX step, last;
 } SX_RATIO;
-
-SX_FN SX_COMPLEX sx_mode_at(SX_REAL g, SX_REAL f, double x) {
-    const SX_REAL e = sx_exp(g * SX_SET(-x));
-    SX_COMPLEX z = sx_turn(f * SX_SET(2 * x));
-    z.r = z.r * e;
-    z.i = z.i * e;
-    return z;
-}
 
 /* A difference of two modes may be as small as nothing. */
 SX_FN void sx_even_minus(const sxi_dcos_even *grid, const SX_RATIO *j, const SX_RATIO *k,
