@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SXI_MODEL_RISE_KERN_H
+#define SXI_MODEL_RISE_KERN_H
+
+#include "kern/lanes.h"
+
+/* b1 (1 - exp(-b2 x)) */
+SX_FN SX_REAL sx_model_rise(const SX_REAL *x, const SX_REAL *b, SX_REAL *d) {
+    const SX_REAL e = sx_exp(-b[1] * x[0]);
+    d[0] = SX_SET(1.0) - e;
+    d[1] = b[0] * x[0] * e;
+    return b[0] * d[0];
+}
+
+#endif
