@@ -10,8 +10,10 @@
 struct sxi_source_request {
     sxi_source *source;
     int64_t row0;
-    sx_array y, sigma, mask; /* views of the caller's; sigma without data: not asked for */
-    sx_context context;      /* of the reading */
+    sx_array y, sigma; /* views of the caller's; sigma without data: not asked for */
+    int64_t masked_count;
+    int64_t *masked;    /* pixels of the band */
+    sx_context context; /* of the reading */
     sx_hdf5_request *reading;
 };
 
@@ -86,16 +88,29 @@ static sx_status add_ordered(const sxi_source *source, const sxi_stack *stack, i
     return SX_OK;
 }
 
-static void copy_mask(const sxi_source *source, int64_t row0, const sx_array *mask) {
-    const size_t width = (size_t)source->info.width;
+/* Fills the mask of the band, and lists what is masked: mostly few, and one list serves all frames. */
+static sx_status take_mask(sxi_source_request *request, const sx_array *mask) {
+    const sxi_source *source = request->source;
+    const int64_t width = source->info.width;
+    int64_t count = 0;
     for (int64_t row = 0; row < mask->shape[0]; row++) {
         uint8_t *to = (uint8_t *)mask->data + row * mask->stride[0];
-        if (source->mask) {
-            memcpy(to, source->mask + (size_t)(row0 + row) * width, width);
-        } else {
-            memset(to, 0, width);
+        for (int64_t x = 0; x < width; x++) {
+            to[x] = source->mask ? source->mask[(request->row0 + row) * width + x] : 0;
+            count += to[x] != 0;
         }
     }
+    request->masked = malloc((size_t)(count + 1) * sizeof *request->masked);
+    if (!request->masked) {
+        return SXI_FAIL(SX_ERR_MEMORY, "no memory to list %lld masked pixels", (long long)count);
+    }
+    for (int64_t i = 0; request->masked_count < count; i++) {
+        const int64_t row = i / width, x = i % width;
+        if (((const uint8_t *)mask->data)[row * mask->stride[0] + x]) {
+            request->masked[request->masked_count++] = i;
+        }
+    }
+    return SX_OK;
 }
 
 /* --- what becomes of it --- */
@@ -135,26 +150,15 @@ static void divide(const sxi_source *source, int64_t row0, double scale, sx_arra
     }
 }
 
-/* Whether any of the eight pixels from x on is masked. */
-static bool any_masked(const uint8_t *masked, int64_t x) {
-    uint64_t eight;
-    memcpy(&eight, masked + x, sizeof eight);
-    return eight != 0;
-}
-
-static void blank_masked(const sx_array *mask, sx_array *frame) {
+static void blank_masked(const sxi_source_request *request, sx_array *frame) {
     const int64_t width = frame->shape[2];
-    for (int64_t row = 0; row < frame->shape[1]; row++) {
-        const uint8_t *masked = (const uint8_t *)mask->data + row * mask->stride[0];
-        const int64_t first = row * frame->stride[1];
-        for (int64_t x = 0; x < width; x++) {
-            if (x + 8 <= width && !any_masked(masked, x)) {
-                x += 7;
-            } else if (masked[x] && frame->dtype == SX_F32) {
-                ((float *)frame->data)[first + x] = NAN;
-            } else if (masked[x]) {
-                ((double *)frame->data)[first + x] = (double)NAN;
-            }
+    for (int64_t i = 0; i < request->masked_count; i++) {
+        const int64_t pixel = request->masked[i];
+        const int64_t at = pixel / width * frame->stride[1] + pixel % width;
+        if (frame->dtype == SX_F32) {
+            ((float *)frame->data)[at] = NAN;
+        } else {
+            ((double *)frame->data)[at] = (double)NAN;
         }
     }
 }
@@ -173,9 +177,7 @@ static void finish_y(const sxi_source_request *request, int64_t t, sx_array *fra
     if (source->off) {
         divide(source, request->row0, source->scale[t], frame);
     }
-    if (source->mask) {
-        blank_masked(&request->mask, frame);
-    }
+    blank_masked(request, frame);
 }
 
 static void finish_sigma(const sxi_source_request *request, int64_t t, sx_array *frame) {
@@ -194,9 +196,16 @@ static sx_array frame_of(const sx_array *band, int64_t t) {
     return frame;
 }
 
+/* Whether more is to be done than to blank what is masked. */
+static bool is_long(const sxi_source_request *request) {
+    const sxi_source *source = request->source;
+    return source->off || source->signal.marks > 0 || source->sigma.marks > 0 ||
+           (request->sigma.data && !source->sigma.file);
+}
+
 static void finish(const sxi_source_request *request) {
     const sxi_source *source = request->source;
-#pragma omp parallel for schedule(static) num_threads(sx_threads(source->context))
+#pragma omp parallel for if (is_long(request)) num_threads(sx_threads(source->context))
     for (int64_t t = 0; t < source->info.nt; t++) {
         sx_array y = frame_of(&request->y, t);
         finish_y(request, t, &y);
@@ -208,6 +217,11 @@ static void finish(const sxi_source_request *request) {
 }
 
 /* --- requests --- */
+
+static void request_free(sxi_source_request *request) {
+    free(request->masked);
+    free(request);
+}
 
 static sx_status start_reading(sxi_source_request *request, int64_t count) {
     const sxi_source *source = request->source;
@@ -238,13 +252,14 @@ sx_status sxi_source_start(sxi_source *source, int threads, int64_t row0, int64_
     made->row0 = row0;
     made->y = *y;
     made->sigma = sigma ? *sigma : (sx_array){0};
-    made->mask = *mask;
     made->context = source->context ? *source->context : (sx_context){0};
     made->context.threads = threads > 0 ? threads : -1;
-    copy_mask(source, row0, mask);
-    const sx_status status = start_reading(made, count);
+    sx_status status = take_mask(made, mask);
+    if (status == SX_OK) {
+        status = start_reading(made, count);
+    }
     if (status != SX_OK) {
-        free(made);
+        request_free(made);
         return status;
     }
     *request = made;
@@ -260,7 +275,7 @@ sx_status sxi_source_wait(sxi_source_request **request) {
     if (status == SX_OK) {
         finish(waited);
     }
-    free(waited);
+    request_free(waited);
     return status;
 }
 
@@ -277,7 +292,7 @@ void sxi_source_cancel(sxi_source_request **request) {
     if (failed != SX_OK) {
         sxi_fail(failed, __FILE__, __LINE__, "%s", sentence);
     }
-    free(*request);
+    request_free(*request);
     *request = NULL;
 }
 
