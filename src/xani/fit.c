@@ -142,7 +142,7 @@ static sx_status write_origin(const sxi_fit_run *run, const sx_xani_input *input
     if (strncmp(info->layout, "sextant cube", 12) == 0) {
         SXI_TRY(pass_on(info, run->writer));
     }
-    SXI_TRY(sxi_h5_provenance(run->writer, run->context, info->inputs, info->paths));
+    SXI_TRY(sxi_h5_provenance(run->writer, run->context, 0, NULL));
     return sxi_fit_arguments_write(input, run->writer);
 }
 

@@ -76,7 +76,7 @@ typedef struct sxi_fit_run {
     int64_t far;     /* ok pixels whose offset no relative change would have */
 } sxi_fit_run;
 
-/* sxi_fit_run_all - fits every pixel and writes the maps. What is written depends neither on piece
+/* sxi_fit_run_all - fits every pixel; writes the maps, and the digests of the inputs. What is written depends neither on piece
  * nor band_bytes nor threads. */
 sx_status sxi_fit_run_all(sxi_fit_run *run);
 

@@ -2,6 +2,8 @@
 #include "xani/fit_bands.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <sextant/cpu.h>
 
@@ -33,20 +35,21 @@ struct sxi_fit_bands {
 
 /* --- how many rows --- */
 
+static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
 static int64_t row_bytes(const sxi_source_info *info, const sxi_fit_frame *frame) {
     return info->nt * info->width * (int64_t)sx_dtype_size(info->dtype) *
            (info->has_sigma ? 2 : 1) * frame->bin_y;
 }
 
-/* Rows of whole chunks that fit into memory, and of so many bytes at least. */
+/* Rows of whole chunks that fit into memory, and of some so many bytes; about as many in every band. */
 static int64_t rows_of(const sxi_source_info *info, const sxi_fit_frame *frame, int64_t bytes,
                        int64_t most) {
     const int64_t row = row_bytes(info, frame);
-    const int64_t chunk = (info->chunk_rows + frame->bin_y - 1) / frame->bin_y;
-    int64_t wanted = bytes / row;
-    if (chunk > 1) {
-        wanted = (wanted + chunk - 1) / chunk * chunk;
-    }
+    const int64_t chunk = divide_up(info->chunk_rows, frame->bin_y);
+    int64_t wanted = bytes / row < frame->rows ? bytes / row : frame->rows;
+    wanted = wanted < 1 ? 1 : wanted;
+    wanted = divide_up(divide_up(frame->rows, divide_up(frame->rows, wanted)), chunk) * chunk;
     wanted = wanted < most / row ? wanted : most / row;
     return wanted < 1 ? 1 : wanted > frame->rows ? frame->rows : wanted;
 }
@@ -74,15 +77,36 @@ int64_t sxi_fit_bands_pixels(const sxi_fit_bands *bands) {
     return bands->rows * bands->frame->columns;
 }
 
+/* Asks for pages of the largest size: taking 50 MB in pages of 4 kB costs as much as reading them. */
+static void take_large_pages(void *memory, size_t bytes) {
+#ifdef MADV_HUGEPAGE
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t begin = ((uintptr_t)memory + page - 1) / page * page;
+    const uintptr_t end = ((uintptr_t)memory + bytes) / page * page;
+    if (end > begin) {
+        madvise((void *)begin, end - begin, MADV_HUGEPAGE); /* a wish */
+    }
+#else
+    (void)memory;
+    (void)bytes;
+#endif
+}
+
+static sx_status samples_create(sx_dtype dtype, const int64_t *shape, sx_array *samples) {
+    SXI_TRY(sx_array_create(dtype, 3, shape, samples));
+    take_large_pages(samples->data, (size_t)sx_array_count(samples) * sx_dtype_size(dtype));
+    return SX_OK;
+}
+
 static sx_status slots_create(sxi_fit_bands *bands) {
     const sxi_source_info *info = bands->info;
     const int64_t shape[] = {info->nt, stored_most(bands), info->width};
     const int64_t pixels = sxi_fit_bands_pixels(bands);
     for (int i = 0; i < bands->slots; i++) {
-        SXI_TRY(sx_array_create(info->dtype, 3, shape, &bands->slot[i].y));
+        SXI_TRY(samples_create(info->dtype, shape, &bands->slot[i].y));
         SXI_TRY(sx_array_create(SX_U8, 2, shape + 1, &bands->slot[i].mask));
         if (info->has_sigma) {
-            SXI_TRY(sx_array_create(info->dtype, 3, shape, &bands->slot[i].sigma));
+            SXI_TRY(samples_create(info->dtype, shape, &bands->slot[i].sigma));
         }
     }
     for (int i = 0; i < 2; i++) {
@@ -91,6 +115,7 @@ static sx_status slots_create(sxi_fit_bands *bands) {
             return SXI_FAIL(SX_ERR_MEMORY, "no memory for the fits of %lld pixels",
                             (long long)pixels);
         }
+        take_large_pages(bands->fit[i], (size_t)pixels * sizeof *bands->fit[i]);
     }
     return SX_OK;
 }
@@ -174,6 +199,8 @@ static sx_status begin(sxi_fit_bands *bands, int threads) {
                             bands->info->has_sigma ? &band->sigma : NULL, &band->mask,
                             &bands->reading);
 }
+
+bool sxi_fit_bands_left(const sxi_fit_bands *bands) { return bands->reading || any_left(bands); }
 
 sx_status sxi_fit_bands_next(sxi_fit_bands *bands, sxi_fit_band *band) {
     const int threads = sx_threads(bands->context);

@@ -22,6 +22,9 @@ sx_status sxi_fit_bands_next(sxi_fit_bands *bands, sxi_fit_band *band);
  * thread, not while next runs. */
 void sxi_fit_bands_work(sxi_fit_bands *bands);
 
+/* sxi_fit_bands_left - whether another one follows. */
+bool sxi_fit_bands_left(const sxi_fit_bands *bands);
+
 /* sxi_fit_bands_pixels - of the largest band. */
 int64_t sxi_fit_bands_pixels(const sxi_fit_bands *bands);
 

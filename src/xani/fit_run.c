@@ -61,6 +61,13 @@ static sx_status stopped(const team *t, int64_t done) {
                     (long long)done, (long long)t->run->summary->pixels);
 }
 
+static int64_t done_by_now(const team *t) {
+    int64_t done;
+#pragma omp atomic read
+    done = t->pixels_done;
+    return done;
+}
+
 /* --- pieces --- */
 
 static int64_t clamp(int64_t value, int64_t least, int64_t most) {
@@ -148,6 +155,19 @@ static sx_status finish_band(team *t) {
     return sxi_fit_output_write(&t->run->output, &band, t->run->writer);
 }
 
+/* What one thread does while the others fit. Digests come last: by then the inputs are in the cache
+ * of the system, if they fit. */
+static sx_status work_beside(team *t) {
+    const sxi_source_info *info = t->run->output.info;
+    SXI_TRY(finish_band(t));
+    if (sxi_fit_bands_left(t->bands)) {
+        return SX_OK;
+    }
+    const sx_status status =
+        sxi_h5_inputs(t->run->writer, t->run->context, info->inputs, info->paths);
+    return status == SX_ERR_CANCELLED ? stopped(t, done_by_now(t)) : status;
+}
+
 /* --- the team --- */
 
 static void work(team *t, worker *w) {
@@ -176,7 +196,7 @@ static sx_status work_on_band(team *t) {
     {
 #pragma omp single nowait
         {
-            const sx_status status = finish_band(t);
+            const sx_status status = work_beside(t);
             if (status != SX_OK) {
                 halt(t, status);
             }

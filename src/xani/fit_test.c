@@ -272,6 +272,9 @@ START_TEST(datasets_say_what_they_are) {
     expect_text(file, "/fit/delay", "units", "ps");
     ck_ok(sx_hdf5_describe(file, "/fit/mode", &mode));
     ck_assert_int_eq(mode.dtype, SX_I64);
+    char digest[64];
+    ck_ok(sxi_h5_read_text(file, "/provenance/inputs/digest", 0, digest, sizeof digest));
+    ck_assert_int_eq(strncmp(digest, "xxh64:", 6), 0);
     sx_hdf5_close(&file);
     sx_array delay = read_map(fit, "/fit/delay");
     ck_assert_int_eq(delay.shape[0], NT);

@@ -83,7 +83,12 @@ sx_status sxi_h5_set_ints(sxi_h5_writer *writer, const char *object, const char 
 /* Makes scale a dimension scale of axis d of dataset. */
 sx_status sxi_h5_attach_scale(sxi_h5_writer *writer, const char *dataset, int d, const char *scale);
 
-/* /provenance: command, version, commit, inputs [path, bytes, digest], date, machine. */
+/* /provenance/inputs [path, bytes, digest]. Reads up to 1 GiB of each: SX_ERR_CANCELLED where the
+ * context asks to stop. */
+sx_status sxi_h5_inputs(sxi_h5_writer *writer, const sx_context *context, int inputs,
+                        const char *const *paths);
+
+/* /provenance: command, version, commit, inputs (none here if they are written), date, machine. */
 sx_status sxi_h5_provenance(sxi_h5_writer *writer, const sx_context *context, int inputs,
                             const char *const *paths);
 

@@ -15,20 +15,31 @@
 
 enum { PIECE = 1 << 20, SAMPLES = 64 };
 
+/* What a file is read with. */
+typedef struct reading {
+    int fd;
+    const char *path;
+    const sx_context *context;
+    char *buffer; /* [PIECE] */
+    XXH64_state_t *state;
+} reading;
+
 /* Adds bytes [start, start + count) of a file. */
-static sx_status add(int fd, const char *path, int64_t start, int64_t count, char *buffer,
-                     XXH64_state_t *state) {
+static sx_status add(const reading *r, int64_t start, int64_t count) {
     while (count > 0) {
+        if (sx_cancelled(r->context)) {
+            return SXI_FAIL(SX_ERR_CANCELLED, "%s: its digest was cancelled", r->path);
+        }
         const size_t wanted = count < PIECE ? (size_t)count : (size_t)PIECE;
-        const ssize_t got = pread(fd, buffer, wanted, (off_t)start);
+        const ssize_t got = pread(r->fd, r->buffer, wanted, (off_t)start);
         if (got < 0 && errno == EINTR) {
             continue;
         }
         if (got <= 0) {
-            return SXI_FAIL(SX_ERR_IO, "%s cannot be read for its digest: %s", path,
+            return SXI_FAIL(SX_ERR_IO, "%s cannot be read for its digest: %s", r->path,
                             got < 0 ? strerror(errno) : "it became shorter");
         }
-        XXH64_update(state, buffer, (size_t)got);
+        XXH64_update(r->state, r->buffer, (size_t)got);
         start += got;
         count -= got;
     }
@@ -36,19 +47,18 @@ static sx_status add(int fd, const char *path, int64_t start, int64_t count, cha
 }
 
 /* Size, first and last MiB, and SAMPLES evenly spaced MiB of a large file. */
-static sx_status add_sampled(int fd, const char *path, int64_t bytes, char *buffer,
-                             XXH64_state_t *state) {
-    XXH64_update(state, &bytes, sizeof bytes);
+static sx_status add_sampled(const reading *r, int64_t bytes) {
+    XXH64_update(r->state, &bytes, sizeof bytes);
     for (int i = 0; i < SAMPLES + 2; i++) {
         const int64_t room = bytes - PIECE;
         const int64_t start = room / (SAMPLES + 1) * i;
-        SXI_TRY(add(fd, path, i == SAMPLES + 1 ? room : start, PIECE, buffer, state));
+        SXI_TRY(add(r, i == SAMPLES + 1 ? room : start, PIECE));
     }
     return SX_OK;
 }
 
-sx_status sxi_digest_file(const char *path, int64_t whole, int64_t *bytes, char *text,
-                          size_t size) {
+sx_status sxi_digest_file(const char *path, int64_t whole, const sx_context *context,
+                          int64_t *bytes, char *text, size_t size) {
     struct stat about;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &about) != 0) {
@@ -59,22 +69,20 @@ sx_status sxi_digest_file(const char *path, int64_t whole, int64_t *bytes, char 
         return SXI_FAIL(SX_ERR_IO, "%s cannot be read for its digest: %s", path, strerror(error));
     }
     sx_status status = SX_OK;
-    XXH64_state_t *state = XXH64_createState();
-    char *buffer = malloc(PIECE);
-    if (!state || !buffer) {
+    const reading r = {fd, path, context, malloc(PIECE), XXH64_createState()};
+    if (!r.state || !r.buffer) {
         status = SXI_FAIL(SX_ERR_MEMORY, "%s: no memory for its digest", path);
         goto out;
     }
-    XXH64_reset(state, 0);
+    XXH64_reset(r.state, 0);
     *bytes = (int64_t)about.st_size;
     const bool sampled = *bytes > whole && *bytes > PIECE;
-    SXI_GO(sampled ? add_sampled(fd, path, *bytes, buffer, state)
-                   : add(fd, path, 0, *bytes, buffer, state));
+    SXI_GO(sampled ? add_sampled(&r, *bytes) : add(&r, 0, *bytes));
     snprintf(text, size, "%s:%016llx", sampled ? "xxh64-sampled" : "xxh64",
-             (unsigned long long)XXH64_digest(state));
+             (unsigned long long)XXH64_digest(r.state));
 out:
-    free(buffer);
-    XXH64_freeState(state);
+    free(r.buffer);
+    XXH64_freeState(r.state);
     close(fd);
     return status;
 }

@@ -15,7 +15,8 @@
 /* Larger files are sampled. */
 static const int64_t WHOLE_BYTES = (int64_t)1 << 30;
 
-static sx_status write_inputs(sxi_h5_writer *writer, int inputs, const char *const *paths) {
+sx_status sxi_h5_inputs(sxi_h5_writer *writer, const sx_context *context, int inputs,
+                        const char *const *paths) {
     enum { TEXT = 40 };
     if (inputs == 0) {
         return SX_OK;
@@ -30,7 +31,8 @@ static sx_status write_inputs(sxi_h5_writer *writer, int inputs, const char *con
     }
     for (int i = 0; i < inputs; i++) {
         digests[i] = text + (size_t)i * TEXT;
-        SXI_GO(sxi_digest_file(paths[i], WHOLE_BYTES, &bytes[i], text + (size_t)i * TEXT, TEXT));
+        SXI_GO(sxi_digest_file(paths[i], WHOLE_BYTES, context, &bytes[i], text + (size_t)i * TEXT,
+                               TEXT));
     }
     const int64_t shape[] = {inputs};
     sx_array view;
@@ -68,5 +70,5 @@ sx_status sxi_h5_provenance(sxi_h5_writer *writer, const sx_context *context, in
     SXI_TRY(sxi_h5_write_text(writer, "/provenance/commit", sx_commit()));
     SXI_TRY(sxi_h5_write_text(writer, "/provenance/date", date));
     SXI_TRY(sxi_h5_write_text(writer, "/provenance/machine", machine));
-    return write_inputs(writer, inputs, paths);
+    return sxi_h5_inputs(writer, context, inputs, paths);
 }

@@ -186,6 +186,11 @@ START_TEST(provenance_names_inputs_and_digests) {
 }
 END_TEST
 
+static bool always(void *data) {
+    (void)data;
+    return true;
+}
+
 START_TEST(large_files_are_sampled_under_another_name) {
     sx_folder_empty();
     const size_t size = 70 << 20;
@@ -193,14 +198,17 @@ START_TEST(large_files_are_sampled_under_another_name) {
     const char *path = sx_folder_write("large", bytes, size);
     char before[40], after[40], whole[40];
     int64_t count = 0;
-    ck_ok(sxi_digest_file(path, 1 << 20, &count, before, sizeof before));
+    ck_ok(sxi_digest_file(path, 1 << 20, NULL, &count, before, sizeof before));
     ck_assert(strncmp(before, "xxh64-sampled:", 14) == 0 && count == (int64_t)size);
-    ck_ok(sxi_digest_file(path, (int64_t)size, &count, whole, sizeof whole));
+    ck_ok(sxi_digest_file(path, (int64_t)size, NULL, &count, whole, sizeof whole));
     ck_assert(strncmp(whole, "xxh64:", 6) == 0);
     bytes[size - 1] = 1; /* the last byte counts */
     sx_folder_write("large", bytes, size);
-    ck_ok(sxi_digest_file(path, 1 << 20, &count, after, sizeof after));
+    ck_ok(sxi_digest_file(path, 1 << 20, NULL, &count, after, sizeof after));
     ck_assert_str_ne(before, after);
+    const sx_context context = {.cancel = always};
+    ck_fails(sxi_digest_file(path, (int64_t)size, &context, &count, after, sizeof after),
+             SX_ERR_CANCELLED, "its digest was cancelled");
     free(bytes);
 }
 END_TEST
