@@ -2,8 +2,8 @@
  * Are the fits right? Many traces, each against the truth, against the exact minimum, and against the
  * best of many starts: one JSON line per case.
  *
- *   bench_fit_check [-n traces (20000)] [-s seed (4004)] [-c word in the case] [-j threads (1)]
- *                   [-b] [-v]
+ *   bench_fit_check [-n traces (20000)] [-f first (0)] [-s seed (4004)] [-c word in the case]
+ *                   [-j threads (1)] [-b] [-v]
  *
  * reached_truth  share whose chi2 is that of a fit started at the truth, to a factor 1 + 1e-4
  * g_exact, f_exact  share of the fits with state ok that lie within 1e-6 of the minimum itself, which is
@@ -33,7 +33,7 @@ static const double SAME_MINIMUM = 1 + 1e-4; /* of chi2 */
 static const double EXACT = 1e-6;
 
 typedef struct check {
-    int64_t traces;
+    int64_t first, traces;
     uint64_t seed;
     const char *word;
     int threads;
@@ -191,7 +191,7 @@ static void judge(const check *k, const block *b, int64_t first, int64_t i, coun
 
 static sx_status run_block(const check *k, const sx_dcos_plan *plan, int64_t first, block *b,
                            counts *n) {
-    const int64_t left = k->traces - first;
+    const int64_t left = k->first + k->traces - first;
     fit_data_fill(first, left < BLOCK ? left : BLOCK, &b->data);
     fill_starts(k, plan, first, b);
     sx_status status = fit_data_run(&b->data, plan, 0, b->data.count, NULL, b->fit);
@@ -254,7 +254,7 @@ static int check_case(const check *k, const fit_case *c) {
         block b;
         counts part = {.failures = !block_create(k, c, most, &b)};
 #pragma omp for schedule(dynamic)
-        for (int64_t first = 0; first < k->traces; first += BLOCK) {
+        for (int64_t first = k->first; first < k->first + k->traces; first += BLOCK) {
             if (plan && !part.failures) {
                 part.failures += run_block(k, plan, first, &b, &part) != SX_OK;
             }
@@ -274,7 +274,7 @@ static int check_case(const check *k, const fit_case *c) {
 }
 
 static int usage(void) {
-    fputs("bench_fit_check: expected [-n traces] [-s seed] [-c word] [-b] [-j threads] "
+    fputs("bench_fit_check: expected [-n traces] [-f first] [-s seed] [-c word] [-b] [-j threads] "
           "[-v]\n",
           stderr);
     return 2;
@@ -283,10 +283,13 @@ static int usage(void) {
 int main(int count, char **words) {
     check k = {.traces = 20000, .seed = 4004, .word = "", .threads = 1};
     int failed = 0;
-    for (int option; (option = getopt(count, words, "n:s:c:j:bv")) != -1;) {
+    for (int option; (option = getopt(count, words, "n:f:s:c:j:bv")) != -1;) {
         switch (option) {
         case 'n':
             k.traces = atoll(optarg);
+            break;
+        case 'f':
+            k.first = atoll(optarg);
             break;
         case 's':
             k.seed = strtoull(optarg, NULL, 10);
@@ -307,7 +310,7 @@ int main(int count, char **words) {
             return usage();
         }
     }
-    if (optind != count || k.traces < 1 || k.threads < 1) {
+    if (optind != count || k.traces < 1 || k.first < 0 || k.threads < 1) {
         return usage();
     }
     for (int i = 0; i < FIT_CASE_COUNT && !failed; i++) { /* those of a known number of modes */
