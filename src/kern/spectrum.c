@@ -429,6 +429,44 @@ void sxi_spectrum_merge(int64_t first, int64_t last, int64_t ratio, const float 
     *(loose *)(void *)most = best[0];
 }
 
+/* (a, b) -> (larger, smaller); NaN as smaller. */
+INLINE void order(lanes *a, lanes *b) {
+    words which = *a > *b;
+    lanes most = (lanes)(((words)*a & which) | ((words)*b & ~which));
+    *b = (lanes)(((words)*b & which) | ((words)*a & ~which));
+    *a = most;
+}
+
+/* Merge exchange sort (Batcher 1968), largest first. */
+INLINE void sort(int count, lanes *value) {
+    for (int p = count / 2; p > 0; p /= 2) {
+        int r = 0, d = p;
+        for (int q = count / 2; q >= p; d = q - p, q /= 2, r = p) {
+            for (int i = 0; i < count - d; i++) {
+                if ((i & p) == r) {
+                    order(&value[i], &value[i + d]);
+                }
+            }
+        }
+    }
+}
+
+SXI_CLONES
+void sxi_spectrum_crowd(int64_t first, int64_t last, const float *gain, float least[WIDTH]) {
+    enum { STRETCHES = 16 };
+    const lanes *here = (const lanes *)(const void *)gain;
+    const int64_t stretch = (last - first + 1) / STRETCHES;
+    lanes most[STRETCHES] = {{0}}, bound = *(const loose *)(const void *)least;
+    for (int64_t i = 0; i < stretch; i++) {
+        for (int64_t s = 0; s < STRETCHES; s++) {
+            larger(&here[first + s * stretch + i], &most[s], &most[s]);
+        }
+    }
+    sort(STRETCHES, most);
+    larger(&most[SXI_SPECTRUM_CROWD - 1], &bound, &bound);
+    *(loose *)(void *)least = bound;
+}
+
 SXI_CLONES
 void sxi_spectrum_peaks(int64_t first, int64_t last, const float *gain, const float least[WIDTH],
                         uint32_t *mask) {

@@ -11,7 +11,8 @@
 
 enum {
     SXI_SPECTRUM_WIDTH = 16, /* traces of a block */
-    SXI_SPECTRUM_LEAST = 3   /* the shortest transform */
+    SXI_SPECTRUM_LEAST = 3,  /* the shortest transform */
+    SXI_SPECTRUM_CROWD = 8
 };
 
 /* A complex transform of `length` points: 3, 4, 6 or 8 times a power of 4. */
@@ -63,6 +64,14 @@ void sxi_spectrum_gain(const sxi_spectrum_plan *plan, int64_t top, const float *
  * out  most    [SXI_SPECTRUM_WIDTH]  the largest of those, at least 0; NaN is passed over */
 void sxi_spectrum_merge(int64_t first, int64_t last, int64_t ratio, const float *fine,
                         const float *coarse, float *merged, float most[SXI_SPECTRUM_WIDTH]);
+
+/* sxi_spectrum_crowd - raises least to what SXI_SPECTRUM_CROWD of 16 equal stretches of bins first ..
+ * last reach, so that of very many peaks about as many are left.
+ *
+ * in      gain   [last + 1][SXI_SPECTRUM_WIDTH]
+ * in,out  least  [SXI_SPECTRUM_WIDTH] */
+void sxi_spectrum_crowd(int64_t first, int64_t last, const float *gain,
+                        float least[SXI_SPECTRUM_WIDTH]);
 
 /* sxi_spectrum_peaks - bit i % 32 of mask[i / 32][lane] says that bin first + i is higher than the
  * one before, not lower than the next and at least `least`. Bins beyond first and last count as 0.

@@ -206,6 +206,35 @@ START_TEST(peaks_are_found) {
 }
 END_TEST
 
+static int downwards(const void *a, const void *b) {
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x < y) - (x > y);
+}
+
+START_TEST(crowds_are_thinned) {
+    enum { FIRST = 3, STRETCH = 5, LAST = FIRST + 16 * STRETCH + 2 };
+    float *gain = lanes(LAST + 1), least[WIDTH], most[16];
+    for (int i = 0; i < (LAST + 1) * WIDTH; i++) {
+        gain[i] = fabsf(noise(9, i));
+    }
+    for (int l = 0; l < WIDTH; l++) {
+        least[l] = l == 5 ? 100 : 0.1F;
+    }
+    sxi_spectrum_crowd(FIRST, LAST, gain, least);
+    for (int l = 0; l < WIDTH; l++) {
+        for (int s = 0; s < 16; s++) {
+            most[s] = 0;
+            for (int i = 0; i < STRETCH; i++) {
+                most[s] = fmaxf(most[s], gain[(FIRST + s * STRETCH + i) * WIDTH + l]);
+            }
+        }
+        qsort(most, 16, sizeof *most, downwards);
+        ck_near(least[l], l == 5 ? 100 : (double)most[SXI_SPECTRUM_CROWD - 1], 0, 0);
+    }
+    free(gain);
+}
+END_TEST
+
 /* Bins 0.55 cycles apart of a cosine, and of a resonance about as wide: summit 1 wherever it is. */
 START_TEST(summits_lie_between_bins) {
     float a[2][WIDTH], b[2][WIDTH], c[2][WIDTH], shift[WIDTH], height[WIDTH];
@@ -249,5 +278,5 @@ END_TEST
 
 SX_TEST_MAIN("spectrum", lengths_are_products, blocks_are_transposed,
              spectra_are_those_of_the_definition, few_bins_are_the_first_of_all,
-             levels_are_merged_along_lines, peaks_are_found, summits_lie_between_bins,
-             nothing_has_no_summit)
+             levels_are_merged_along_lines, peaks_are_found, crowds_are_thinned,
+             summits_lie_between_bins, nothing_has_no_summit)

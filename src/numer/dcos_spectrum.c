@@ -14,8 +14,9 @@
 enum {
     LEVELS = SXI_SPECTRUM_LEVELS,
     WIDTH = SXI_SPECTRUM_WIDTH,
-    HALO = 2,                          /* bins beyond both ends, as if the spectrum went on */
-    FOLLOWED = SXI_DCOS_CANDIDATES + 2 /* peaks of a trace that are looked at closely */
+    HALO = 2,                           /* bins beyond both ends, as if the spectrum went on */
+    FOLLOWED = SXI_DCOS_CANDIDATES + 2, /* peaks of a trace that are looked at closely */
+    CROWDED = 64                        /* bins that can hold very many more */
 };
 
 /* E-foldings over the span. With SPACING and COARSEST they leave at least 0.75 of the gain of any
@@ -135,7 +136,7 @@ struct sxi_dcos_spectrum_work {
     float *gain[LEVELS];   /* [-HALO .. top + HALO][WIDTH] */
     float *merged[LEVELS]; /* alike; of the last level: its gain */
     uint32_t *mask;        /* [(last - first) / 32 + 1][WIDTH] */
-    peak list[FOLLOWED * WIDTH];
+    peak list[FOLLOWED * WIDTH + 1];
     sxi_dcos_seed seed[FOLLOWED * WIDTH];
 };
 
@@ -211,32 +212,30 @@ static void gains(const sxi_dcos_spectrum *spectrum, sxi_dcos_spectrum_work *wor
 
 static int lowest_bit(uint32_t bits) { return __builtin_ctz(bits); }
 
-/* Keeps the FOLLOWED highest peaks of a lane in order of bins. */
-static int keep_peak(peak *list, int count, peak found) {
-    if (count < FOLLOWED) {
-        list[count] = found;
-        return count + 1;
-    }
+/* Leaves FOLLOWED of one peak more. */
+static void drop_lowest(peak *list) {
     int lowest = 0;
-    for (int i = 1; i < FOLLOWED; i++) {
+    for (int i = 1; i <= FOLLOWED; i++) {
         lowest = list[i].gain < list[lowest].gain ? i : lowest;
     }
-    if (found.gain > list[lowest].gain) {
-        memmove(list + lowest, list + lowest + 1, (size_t)(FOLLOWED - 1 - lowest) * sizeof *list);
-        list[FOLLOWED - 1] = found;
-    }
-    return count;
+    memmove(list + lowest, list + lowest + 1, (size_t)(FOLLOWED - lowest) * sizeof *list);
 }
 
+/* The FOLLOWED highest peaks of a lane in order of bins. list has room for one more. */
 static int peaks_of_lane(const sxi_dcos_spectrum *spectrum, const sxi_dcos_spectrum_work *work,
                          int lane, peak *list) {
     int count = 0;
     for (int64_t k = spectrum->first, word = lane; k <= spectrum->last; k += 32, word += WIDTH) {
         for (uint32_t bits = work->mask[word]; bits; bits &= bits - 1) {
-            peak found = {.lane = lane, .bin = k + lowest_bit(bits)};
-            found.gain = work->merged[0][found.bin * WIDTH + lane];
-            if (found.gain > 0) {
-                count = keep_peak(list, count, found);
+            int64_t bin = k + lowest_bit(bits);
+            float gain = work->merged[0][bin * WIDTH + lane];
+            list[count].lane = lane;
+            list[count].bin = bin;
+            list[count].gain = gain;
+            count += gain > 0;
+            if (count > FOLLOWED) {
+                drop_lowest(list);
+                count = FOLLOWED;
             }
         }
     }
@@ -257,8 +256,9 @@ static void climb(const sxi_dcos_spectrum *spectrum, const sxi_dcos_spectrum_wor
         for (int i = 0; i < count; i++) {
             int64_t bin = (list[i].bin + level->ratio / 2) >> level->halved;
             const float *gain = work->gain[l] + bin * WIDTH + list[i].lane;
-            bool before = gain[-WIDTH] > gain[0] && gain[-WIDTH] >= gain[WIDTH];
-            bool after = !before && gain[WIDTH] > gain[0];
+            /* no branches: which neighbour is higher is as good as random */
+            int before = (gain[-WIDTH] > gain[0]) & (gain[-WIDTH] >= gain[WIDTH]);
+            int after = ~before & (gain[WIDTH] > gain[0]);
             bin += after - before;
             gain += (after - before) * WIDTH;
             left[i] = gain[-WIDTH];
@@ -285,11 +285,10 @@ static sxi_dcos_seed seed_of(const sxi_dcos_spectrum *spectrum, const summits *s
     int low = upward ? best : best - 1;
     const sxi_spectrum_between *between = &spectrum->between[low];
     float sum = s->height[low][i] + s->height[low + 1][i];
-    double share = (double)(s->height[low + 1][i] / sum);
-    double at = (share - between->least) / (between->most - between->least) * SXI_SPECTRUM_STEPS;
-    at = at > 0 ? fmin(at, SXI_SPECTRUM_STEPS) : 0;
+    float at = (s->height[low + 1][i] / sum - between->least) * between->steps;
+    at = at > 0 ? at < SXI_SPECTRUM_STEPS ? at : SXI_SPECTRUM_STEPS : 0; /* NaN, too */
     int step = (int)at;
-    float part = (float)(at - (double)step);
+    float part = at - (float)step;
     float decay = between->decay[step] + part * (between->decay[step + 1] - between->decay[step]);
     float rise = between->rise[step] + part * (between->rise[step + 1] - between->rise[step]);
     float gain = rise * sum, height = s->height[best][i];
@@ -348,6 +347,9 @@ static void search_block(const sxi_dcos_spectrum *spectrum, sxi_dcos_spectrum_wo
     for (int l = 0; l < count; l++) {
         float bound = part * least[l] - noise * variance[l];
         least[l] = bound > 0 ? bound : 0;
+    }
+    if (spectrum->last - spectrum->first >= CROWDED) {
+        sxi_spectrum_crowd(spectrum->first, spectrum->last, work->merged[0], least);
     }
     sxi_spectrum_peaks(spectrum->first, spectrum->last, work->merged[0], least, work->mask);
 

@@ -50,7 +50,8 @@ sx_status sxi_dcos_spectrum_work_create(const sxi_dcos_spectrum *spectrum,
 void sxi_dcos_spectrum_work_destroy(sxi_dcos_spectrum_work **work);
 
 /* sxi_dcos_spectrum_search - the peaks of the gain over frequency, best first: the best, and those
- * whose gain is at least keep times the best less chance variances.
+ * whose gain is at least keep times the best less chance variances. Where more than
+ * SXI_DCOS_CANDIDATES do, as in noise, a few of the lower may stand in for higher ones.
  *
  * in   count     any number of traces
  * in   trace     [count]  each [samples], weight times residual, finite; with `centred` it must sum

@@ -171,12 +171,12 @@ static void invert(const double *decay, const double *own, const double *next,
     for (int i = 0; i < DECAYS; i++) {
         share[i] = next[i] / (own[i] + next[i]);
     }
-    between->least = share[0];
-    between->most = share[DECAYS - 1];
+    const double first = share[0], step = (share[DECAYS - 1] - first) / SXI_SPECTRUM_STEPS;
+    between->least = (float)first;
+    between->steps = step > 0 ? (float)(1 / step) : 0;
     int i = 0;
     for (int j = 0; j <= SXI_SPECTRUM_STEPS; j++) {
-        double wanted = between->least +
-                        (between->most - between->least) * (double)j / (double)SXI_SPECTRUM_STEPS;
+        double wanted = first + step * (double)j;
         while (i + 2 < DECAYS && share[i + 1] < wanted) {
             i++;
         }

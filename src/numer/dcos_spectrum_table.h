@@ -23,7 +23,8 @@ typedef struct sxi_spectrum_level {
 /* Between a level and the next: decay and best gain, as functions of the share
  * next / (own + next) that their gains have of their sum. */
 typedef struct sxi_spectrum_between {
-    double least, most; /* shares at no decay and at the largest */
+    float least; /* share at no decay; the next ones are 1 / steps apart */
+    float steps;
     float decay[SXI_SPECTRUM_STEPS + 2];
     float rise[SXI_SPECTRUM_STEPS + 2]; /* best gain over the sum */
 } sxi_spectrum_between;
