@@ -6,22 +6,23 @@
  * r = 2 Re exp(s dx), q = |exp(s dx)|^2. Defined by the including file: NAME(x), SCALAR, VECTOR,
  * WIDTH, V_SET, V_LOAD, V_STORE, V_FMA, V_FNMA. */
 
-/* CHAINS: groups x modes, a chain of its own for each, which hides the latency of the products. */
-SX_FN void NAME(divide_chains)(const int modes, const int groups, int64_t n, const SCALAR *y,
-                               SCALAR (*middle)[SXI_BUNDLE], SCALAR (*square)[SXI_BUNDLE], int lane,
+/* Two chains at once hide the latency of their products; more do not fit the registers. */
+SX_FN void NAME(divide_chains)(const int chains, const SX_CHAIN *chain, int64_t n, const SCALAR *y,
+                               SCALAR (*middle)[SXI_BUNDLE], SCALAR (*square)[SXI_BUNDLE],
                                sxi_dcos_remainder *rest) {
-    enum { MOST = SXI_DCOS_MOST_MODES };
+    enum { MOST = 2 };
     VECTOR r[MOST], q[MOST], b1[MOST], b2[MOST], c1[MOST], c2[MOST], d1[MOST], d2[MOST];
-    const int chains = modes * groups;
+    SX_UNROLL
     for (int h = 0; h < chains; h++) {
-        r[h] = V_LOAD(&middle[h % modes][lane + h / modes * WIDTH]);
-        q[h] = V_LOAD(&square[h % modes][lane + h / modes * WIDTH]);
+        r[h] = V_LOAD(&middle[chain[h].mode][chain[h].lane]);
+        q[h] = V_LOAD(&square[chain[h].mode][chain[h].lane]);
         b1[h] = b2[h] = c1[h] = c2[h] = d1[h] = d2[h] = V_SET(0);
     }
+    SX_UNROLL_TWICE
     for (int64_t i = n - 1; i >= 4; i--) {
         SX_UNROLL
         for (int h = 0; h < chains; h++) {
-            const VECTOR v = V_LOAD(y + i * SXI_BUNDLE + lane + h / modes * WIDTH);
+            const VECTOR v = V_LOAD(y + i * SXI_BUNDLE + chain[h].lane);
             const VECTOR b = V_FMA(r[h], b1[h], V_FNMA(q[h], b2[h], v));
             const VECTOR c = V_FMA(r[h], c1[h], V_FNMA(q[h], c2[h], b));
             const VECTOR d = V_FMA(r[h], d1[h], V_FNMA(q[h], d2[h], c));
@@ -32,9 +33,10 @@ SX_FN void NAME(divide_chains)(const int modes, const int groups, int64_t n, con
     }
     SX_UNROLL
     for (int h = 0; h < chains; h++) {
+        const int at = chain[h].lane;
         SX_UNROLL
         for (int64_t i = 3; i >= 0; i--) {
-            const VECTOR v = V_LOAD(y + i * SXI_BUNDLE + lane + h / modes * WIDTH);
+            const VECTOR v = V_LOAD(y + i * SXI_BUNDLE + at);
             const VECTOR b = V_FMA(r[h], b1[h], V_FNMA(q[h], b2[h], v));
             b2[h] = b1[h], b1[h] = b;
             if (i >= 2) {
@@ -42,8 +44,7 @@ SX_FN void NAME(divide_chains)(const int modes, const int groups, int64_t n, con
                 c2[h] = c1[h], c1[h] = c;
             }
         }
-        double(*out)[SXI_BUNDLE] = rest[h % modes];
-        const int at = lane + h / modes * WIDTH;
+        double(*out)[SXI_BUNDLE] = rest[chain[h].mode];
         V_STORE(&out[0][at], b1[h]);
         V_STORE(&out[1][at], b2[h]);
         V_STORE(&out[2][at], c1[h]);
@@ -53,24 +54,21 @@ SX_FN void NAME(divide_chains)(const int modes, const int groups, int64_t n, con
     }
 }
 
-/* All groups of the lanes that are wanted, two at a time where one mode leaves registers free. */
+/* All groups of the lanes that are wanted. */
 SX_FN void NAME(divide)(const int modes, int64_t n, const SCALAR *y, SCALAR (*middle)[SXI_BUNDLE],
                         SCALAR (*square)[SXI_BUNDLE], uint32_t lanes, sxi_dcos_remainder *rest) {
-    const int together = modes == 1 ? 3 : modes == 2 ? 2 : 1;
     const uint32_t group = WIDTH == 32 ? UINT32_MAX : (UINT32_C(1) << WIDTH % 32) - 1;
-    for (int lane = 0; lane < SXI_BUNDLE;) {
-        const int left = (SXI_BUNDLE - lane) / WIDTH;
-        if (!(lanes >> lane & group)) {
-            lane += WIDTH;
-        } else if (together > 2 && left > 2) {
-            NAME(divide_chains)(modes, 3, n, y, middle, square, lane, rest);
-            lane += 3 * WIDTH;
-        } else if (together > 1 && left > 1) {
-            NAME(divide_chains)(modes, 2, n, y, middle, square, lane, rest);
-            lane += 2 * WIDTH;
-        } else {
-            NAME(divide_chains)(modes, 1, n, y, middle, square, lane, rest);
-            lane += WIDTH;
+    SX_CHAIN chain[SXI_DCOS_MOST_MODES * SXI_BUNDLE / WIDTH];
+    int count = 0, done = 0;
+    for (int lane = 0; lane < SXI_BUNDLE; lane += WIDTH) {
+        for (int mode = 0; mode < modes && lanes >> lane & group; mode++) {
+            chain[count++] = (SX_CHAIN){mode, lane};
         }
+    }
+    for (; done + 2 <= count; done += 2) {
+        NAME(divide_chains)(2, chain + done, n, y, middle, square, rest);
+    }
+    if (done < count) {
+        NAME(divide_chains)(1, chain + done, n, y, middle, square, rest);
     }
 }

@@ -7,17 +7,22 @@
 
 #if defined(__clang__)
 #define SX_UNROLL _Pragma("unroll")
+#define SX_UNROLL_TWICE _Pragma("unroll 2")
 #else
 #define SX_UNROLL _Pragma("GCC unroll 8")
+#define SX_UNROLL_TWICE _Pragma("GCC unroll 2")
 #endif
-
-#include <string.h>
 
 #include "kern/dcos_direct.kern.h"
 #include "kern/dcos_errors.kern.h"
 #include "kern/dcos_even.kern.h"
 #include "kern/dcos_kernels.h"
 #include "kern/dcos_shared.kern.h"
+
+/* A mode of a group of lanes. */
+typedef struct SX_CHAIN {
+    int mode, lane;
+} SX_CHAIN;
 
 #define NAME(x) x##_double
 #define SCALAR double
@@ -26,6 +31,7 @@
 #define V_SET(x) SX_SET(x)
 #define V_LOAD(p) SX_LOAD(p)
 #define V_STORE(p, v) SX_STORE(p, v)
+#define V_KEEP(p, v) SX_STORE(p, v)
 #define V_FMA(a, b, c) SX_FMA(a, b, c)
 #define V_FNMA(a, b, c) SX_FNMA(a, b, c)
 #define SPREAD_BLOCK 8
@@ -41,6 +47,7 @@
 #undef V_SET
 #undef V_LOAD
 #undef V_STORE
+#undef V_KEEP
 #undef V_FMA
 #undef V_FNMA
 
@@ -51,6 +58,7 @@
 #define WIDTH 16
 #define V_SET(x) _mm512_set1_ps(x)
 #define V_LOAD(p) _mm512_loadu_ps(p)
+#define V_KEEP(p, v) _mm512_storeu_ps(p, v)
 #define V_STORE(p, v)                                                                              \
     do {                                                                                           \
         _mm512_storeu_pd(p, _mm512_cvtps_pd(_mm512_castps512_ps256(v)));                           \
@@ -63,6 +71,7 @@
 #define WIDTH 8
 #define V_SET(x) _mm256_set1_ps(x)
 #define V_LOAD(p) _mm256_loadu_ps(p)
+#define V_KEEP(p, v) _mm256_storeu_ps(p, v)
 #define V_STORE(p, v)                                                                              \
     do {                                                                                           \
         _mm256_storeu_pd(p, _mm256_cvtps_pd(_mm256_castps256_ps128(v)));                           \
@@ -75,6 +84,7 @@
 #define WIDTH 1
 #define V_SET(x) ((float)(x))
 #define V_LOAD(p) (*(p))
+#define V_KEEP(p, v) (*(p) = (v))
 #define V_STORE(p, v) (*(p) = (double)(v))
 #define V_FMA(a, b, c) ((a) * (b) + (c))
 #define V_FNMA(a, b, c) ((c) - (a) * (b))

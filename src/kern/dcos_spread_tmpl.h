@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Spreading of traces to an even grid, for one instruction set and one precision. Defined by the
- * including file: NAME(x), SCALAR, VECTOR, WIDTH, V_SET, V_LOAD, V_FMA, and
+ * including file: NAME(x), SCALAR, VECTOR, WIDTH, V_SET, V_LOAD, V_KEEP (stores as it is), V_FMA,
+ * and
  *
  *   SPREAD_BLOCK   points of the grid a block; where a sample's window may begin
  *   SPREAD_WINDOW  points from there that its taps may reach, whole blocks
@@ -11,7 +12,7 @@
 SX_FN void NAME(spread_some)(const int together, int64_t blocks, const int32_t *window,
                              const int32_t *sample, const SCALAR *tap, const SCALAR *const *y,
                              SCALAR *const *grid) {
-    enum { PARTS = SPREAD_WINDOW / WIDTH, DONE = SPREAD_BLOCK / WIDTH };
+    enum { PARTS = SPREAD_WINDOW / WIDTH, DONE = SPREAD_BLOCK / WIDTH }; /* vectors */
     VECTOR sum[4 * PARTS];
     for (int h = 0; h < together * PARTS; h++) {
         sum[h] = V_SET(0);
@@ -28,8 +29,10 @@ SX_FN void NAME(spread_some)(const int together, int64_t blocks, const int32_t *
         }
         for (int h = 0; h < together; h++) {
             VECTOR *s = sum + h * PARTS;
-            memcpy(grid[h] + b * SPREAD_BLOCK, s, DONE * sizeof *s);
             for (int p = 0; p < PARTS; p++) {
+                if (p < DONE) {
+                    V_KEEP(grid[h] + b * SPREAD_BLOCK + p * WIDTH, s[p]);
+                }
                 s[p] = p + DONE < PARTS ? s[p + DONE] : V_SET(0);
             }
         }
