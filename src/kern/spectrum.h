@@ -31,57 +31,67 @@ int64_t sxi_spectrum_length(int64_t least);
 int64_t sxi_spectrum_twiddles(int64_t length);
 void sxi_spectrum_plan_fill(sxi_spectrum_plan *plan);
 
-/* sxi_spectrum_block - rows of n samples become a block. */
-void sxi_spectrum_block(int64_t n, const float *const row[SXI_SPECTRUM_WIDTH], float *block);
+/* The kernels of one instruction set. */
+typedef struct sxi_spectrum_kernels {
+    const char *name; /* c, avx2, avx512 */
 
-/* sxi_spectrum_transform - of samples times weight, taken as complex numbers (sample 2 i +
- * sqrt(-1) sample 2 i + 1), with zeros behind them; number i of very many is added to number i
- * modulo length, which is exact at the frequencies that are left. Point k comes to plan->place[k].
- *
- * in   n       even
- * in   weight  [n]
- * in   block   [n][SXI_SPECTRUM_WIDTH]
- * out  data    [2 length][SXI_SPECTRUM_WIDTH] */
-void sxi_spectrum_transform(const sxi_spectrum_plan *plan, int64_t n, const float *weight,
-                            const float *block, float *data);
+    /* Rows of n samples become a block. */
+    void (*block)(int64_t n, const float *const row[SXI_SPECTRUM_WIDTH], float *block);
 
-/* sxi_spectrum_gain - the quadratic form of each bin of the real spectrum behind a transform. With
- * X = re + sqrt(-1) im = 2 sum_i y_i exp(-sqrt(-1) pi k i / length):
- *
- *   gain = form[k][0] re^2 + form[k][1] re im + form[k][2] im^2,   k = 0 .. top <= length
- *
- * in   form  [top + 1][3]
- * out  gain  [top + 1][SXI_SPECTRUM_WIDTH] */
-void sxi_spectrum_gain(const sxi_spectrum_plan *plan, int64_t top, const float *form,
-                       const float *data, float *gain);
+    /* The transform of samples times weight, taken as complex numbers (sample 2 i + sqrt(-1) sample
+     * 2 i + 1), with zeros behind them; number i of very many is added to number i modulo length,
+     * which is exact at the frequencies that are left. Point k comes to plan->place[k].
+     *
+     * in   n       even
+     * in   weight  [n]
+     * in   block   [n][SXI_SPECTRUM_WIDTH]
+     * out  data    [2 length][SXI_SPECTRUM_WIDTH] */
+    void (*transform)(const sxi_spectrum_plan *plan, int64_t n, const float *weight,
+                      const float *block, float *data);
 
-/* sxi_spectrum_merge - the larger of a gain and of one that is known at every ratio-th bin only, on
- * straight lines in between, for bins first .. last.
- *
- * in   fine    [last + 1][SXI_SPECTRUM_WIDTH]
- * in   coarse  [last / ratio + 2][SXI_SPECTRUM_WIDTH], ratio >= 1
- * out  merged  [last + 1][SXI_SPECTRUM_WIDTH]  rows first .. last
- * out  most    [SXI_SPECTRUM_WIDTH]  the largest of those, at least 0; NaN is passed over */
-void sxi_spectrum_merge(int64_t first, int64_t last, int64_t ratio, const float *fine,
-                        const float *coarse, float *merged, float most[SXI_SPECTRUM_WIDTH]);
+    /* The quadratic form of each bin of the real spectrum behind a transform. With
+     * X = re + sqrt(-1) im = 2 sum_i y_i exp(-sqrt(-1) pi k i / length):
+     *
+     *   gain = form[k][0] re^2 + form[k][1] re im + form[k][2] im^2,   k = 0 .. top <= length
+     *
+     * in   form  [top + 1][3]
+     * out  gain  [top + 1][SXI_SPECTRUM_WIDTH] */
+    void (*gain)(const sxi_spectrum_plan *plan, int64_t top, const float *form, const float *data,
+                 float *gain);
 
-/* sxi_spectrum_crowd - raises least to what SXI_SPECTRUM_CROWD of 16 equal stretches of bins first ..
- * last reach, so that of very many peaks about as many are left.
- *
- * in      gain   [last + 1][SXI_SPECTRUM_WIDTH]
- * in,out  least  [SXI_SPECTRUM_WIDTH] */
-void sxi_spectrum_crowd(int64_t first, int64_t last, const float *gain,
-                        float least[SXI_SPECTRUM_WIDTH]);
+    /* The larger of a gain and of one that is known at every ratio-th bin only, on straight lines
+     * in between, for bins first .. last.
+     *
+     * in   fine    [last + 1][SXI_SPECTRUM_WIDTH]
+     * in   coarse  [last / ratio + 2][SXI_SPECTRUM_WIDTH], ratio >= 1
+     * out  merged  [last + 1][SXI_SPECTRUM_WIDTH]  rows first .. last
+     * out  most    [SXI_SPECTRUM_WIDTH]  the largest of those, at least 0; NaN is passed over */
+    void (*merge)(int64_t first, int64_t last, int64_t ratio, const float *fine,
+                  const float *coarse, float *merged, float most[SXI_SPECTRUM_WIDTH]);
 
-/* sxi_spectrum_peaks - bit i % 32 of mask[i / 32][lane] says that bin first + i is higher than the
- * one before, not lower than the next and at least `least`. Bins beyond first and last count as 0.
- * Lanes with NaN may give any bits.
- *
- * in   gain   [last + 1][SXI_SPECTRUM_WIDTH]
- * in   least  [SXI_SPECTRUM_WIDTH]
- * out  mask   [(last - first) / 32 + 1][SXI_SPECTRUM_WIDTH] */
-void sxi_spectrum_peaks(int64_t first, int64_t last, const float *gain,
-                        const float least[SXI_SPECTRUM_WIDTH], uint32_t *mask);
+    /* Raises least to what SXI_SPECTRUM_CROWD of 16 equal stretches of bins first .. last reach, so
+     * that of very many peaks about as many are left.
+     *
+     * in      gain   [last + 1][SXI_SPECTRUM_WIDTH]
+     * in,out  least  [SXI_SPECTRUM_WIDTH] */
+    void (*crowd)(int64_t first, int64_t last, const float *gain, float least[SXI_SPECTRUM_WIDTH]);
+
+    /* Bit i % 32 of mask[i / 32][lane] says that bin first + i is higher than the one before, not
+     * lower than the next and at least `least`. Bins beyond first and last count as 0. Lanes with
+     * NaN may give any bits.
+     *
+     * in   gain   [last + 1][SXI_SPECTRUM_WIDTH]
+     * in   least  [SXI_SPECTRUM_WIDTH]
+     * out  mask   [(last - first) / 32 + 1][SXI_SPECTRUM_WIDTH] */
+    void (*peaks)(int64_t first, int64_t last, const float *gain,
+                  const float least[SXI_SPECTRUM_WIDTH], uint32_t *mask);
+} sxi_spectrum_kernels;
+
+/* sxi_spectrum_kernels_variant - number 0 is plain C; NULL from the first number on that is none.
+ * What this machine cannot run is left out, and later is faster. All give the same bits.
+ * sxi_spectrum_kernels_best - the last of them. */
+const sxi_spectrum_kernels *sxi_spectrum_kernels_variant(int number);
+const sxi_spectrum_kernels *sxi_spectrum_kernels_best(void);
 
 /* The summit near the middle one of three neighbouring gains, all [SXI_SPECTRUM_WIDTH], from a
  * parabola. sxi_spectrum_lobe - through fourth roots: within 5 % for the main lobe of a window, bins

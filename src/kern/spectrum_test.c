@@ -9,6 +9,15 @@
 enum { WIDTH = SXI_SPECTRUM_WIDTH, LONGEST = 512 };
 static const double PI = 3.14159265358979323846;
 
+static const sxi_spectrum_kernels *kernels;
+
+/* With every variant that this machine can run. */
+static void each(void (*check)(void)) {
+    for (int v = 0; (kernels = sxi_spectrum_kernels_variant(v)); v++) {
+        check();
+    }
+}
+
 static float noise(uint32_t stream, int64_t i) {
     return (float)sxi_rng_normal(61, stream, (uint64_t)i);
 }
@@ -44,7 +53,7 @@ START_TEST(lengths_are_products) {
 }
 END_TEST
 
-START_TEST(blocks_are_transposed) {
+static void check_blocks_are_transposed(void) {
     enum { N = 37 };
     float rows[WIDTH * N];
     const float *row[WIDTH];
@@ -55,7 +64,7 @@ START_TEST(blocks_are_transposed) {
         row[l] = rows + l * N;
     }
     float *block = lanes(N);
-    sxi_spectrum_block(N, row, block);
+    kernels->block(N, row, block);
     for (int i = 0; i < N; i++) {
         for (int l = 0; l < WIDTH; l++) {
             ck_near(block[i * WIDTH + l], l * N + i, 0, 0);
@@ -63,6 +72,8 @@ START_TEST(blocks_are_transposed) {
     }
     free(block);
 }
+
+START_TEST(blocks_are_transposed) { each(check_blocks_are_transposed); }
 END_TEST
 
 /* Bins of the real spectrum by definition. */
@@ -80,8 +91,8 @@ static void check_length(int64_t length, int64_t n) {
     for (int64_t i = 0; i < 3 * (top + 1); i++) {
         form[i] = noise(3, i);
     }
-    sxi_spectrum_transform(&plan, n, weight, block, data);
-    sxi_spectrum_gain(&plan, top, form, data, gain);
+    kernels->transform(&plan, n, weight, block, data);
+    kernels->gain(&plan, top, form, data, gain);
     for (int64_t k = 0; k <= top; k++) {
         for (int l = 0; l < WIDTH; l += 5) {
             double re = 0, im = 0;
@@ -103,7 +114,7 @@ static void check_length(int64_t length, int64_t n) {
     plan_destroy(&plan);
 }
 
-START_TEST(spectra_are_those_of_the_definition) {
+static void check_spectra_are_those_of_the_definition(void) {
     const int64_t length[] = {3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 512};
     for (size_t i = 0; i < sizeof length / sizeof *length; i++) {
         /* few samples, about half of what fits, all, more, and folded three times */
@@ -113,9 +124,11 @@ START_TEST(spectra_are_those_of_the_definition) {
         }
     }
 }
+
+START_TEST(spectra_are_those_of_the_definition) { each(check_spectra_are_those_of_the_definition); }
 END_TEST
 
-START_TEST(few_bins_are_the_first_of_all) {
+static void check_few_bins_are_the_first_of_all(void) {
     enum { LENGTH = 48 };
     sxi_spectrum_plan plan = plan_create(LENGTH);
     float *data = lanes(2 * LENGTH), *all = lanes(LENGTH + 1), *few = lanes(LENGTH + 1);
@@ -126,10 +139,10 @@ START_TEST(few_bins_are_the_first_of_all) {
     for (int i = 0; i < 3 * (LENGTH + 1); i++) {
         form[i] = noise(5, i);
     }
-    sxi_spectrum_gain(&plan, LENGTH, form, data, all);
+    kernels->gain(&plan, LENGTH, form, data, all);
     for (int top = 0; top < LENGTH; top += 7) {
         memset(few, 0, sizeof(float) * WIDTH * (LENGTH + 1));
-        sxi_spectrum_gain(&plan, top, form, data, few);
+        kernels->gain(&plan, top, form, data, few);
         ck_assert_mem_eq(few, all, sizeof(float) * WIDTH * (size_t)(top + 1));
         for (int i = (top + 1) * WIDTH; i < (LENGTH + 1) * WIDTH; i++) {
             ck_near(few[i], 0, 0, 0);
@@ -140,9 +153,11 @@ START_TEST(few_bins_are_the_first_of_all) {
     free(few);
     plan_destroy(&plan);
 }
+
+START_TEST(few_bins_are_the_first_of_all) { each(check_few_bins_are_the_first_of_all); }
 END_TEST
 
-START_TEST(levels_are_merged_along_lines) {
+static void check_levels_are_merged_along_lines(void) {
     enum { LAST = 37 };
     float *fine = lanes(LAST + 1), *coarse = lanes(LAST + 2), *merged = lanes(LAST + 1);
     float most[WIDTH];
@@ -155,7 +170,7 @@ START_TEST(levels_are_merged_along_lines) {
     for (int ratio = 1; ratio <= 16; ratio *= 2) {
         for (int first = 0; first <= 18; first += 3) {
             memset(merged, 0, sizeof(float) * (LAST + 1) * WIDTH);
-            sxi_spectrum_merge(first, LAST, ratio, fine, coarse, merged, most);
+            kernels->merge(first, LAST, ratio, fine, coarse, merged, most);
             for (int l = 0; l < WIDTH; l++) {
                 double highest = 0;
                 for (int k = 0; k <= LAST; k++) {
@@ -175,10 +190,12 @@ START_TEST(levels_are_merged_along_lines) {
     free(coarse);
     free(merged);
 }
+
+START_TEST(levels_are_merged_along_lines) { each(check_levels_are_merged_along_lines); }
 END_TEST
 
 /* Against a plain loop, over more bins than one mask holds. */
-START_TEST(peaks_are_found) {
+static void check_peaks_are_found(void) {
     enum { FIRST = 2, LAST = 77 };
     float *gain = lanes(LAST + 3), least[WIDTH];
     uint32_t *mask = aligned_alloc(64, 3 * WIDTH * sizeof *mask);
@@ -189,7 +206,7 @@ START_TEST(peaks_are_found) {
     for (int l = 0; l < WIDTH; l++) {
         least[l] = 0.1F * (float)l;
     }
-    sxi_spectrum_peaks(FIRST, LAST, gain, least, mask);
+    kernels->peaks(FIRST, LAST, gain, least, mask);
     for (int l = 0; l < WIDTH; l++) {
         for (int k = FIRST; k <= LAST; k++) {
             float before = k > FIRST ? gain[(k - 1) * WIDTH + l] : 0;
@@ -204,6 +221,8 @@ START_TEST(peaks_are_found) {
     free(gain);
     free(mask);
 }
+
+START_TEST(peaks_are_found) { each(check_peaks_are_found); }
 END_TEST
 
 static int downwards(const void *a, const void *b) {
@@ -211,7 +230,7 @@ static int downwards(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
-START_TEST(crowds_are_thinned) {
+static void check_crowds_are_thinned(void) {
     enum { FIRST = 3, STRETCH = 5, LAST = FIRST + 16 * STRETCH + 2 };
     float *gain = lanes(LAST + 1), least[WIDTH], most[16];
     for (int i = 0; i < (LAST + 1) * WIDTH; i++) {
@@ -220,7 +239,7 @@ START_TEST(crowds_are_thinned) {
     for (int l = 0; l < WIDTH; l++) {
         least[l] = l == 5 ? 100 : 0.1F;
     }
-    sxi_spectrum_crowd(FIRST, LAST, gain, least);
+    kernels->crowd(FIRST, LAST, gain, least);
     for (int l = 0; l < WIDTH; l++) {
         for (int s = 0; s < 16; s++) {
             most[s] = 0;
@@ -232,6 +251,64 @@ START_TEST(crowds_are_thinned) {
         ck_near(least[l], l == 5 ? 100 : (double)most[SXI_SPECTRUM_CROWD - 1], 0, 0);
     }
     free(gain);
+}
+
+START_TEST(crowds_are_thinned) { each(check_crowds_are_thinned); }
+END_TEST
+
+/* A search from samples to peaks. */
+static void chain(float *merged, uint32_t *mask) {
+    enum { SAMPLES = 200, LENGTH = 192, RATIO = 4 };
+    sxi_spectrum_plan fine = plan_create(LENGTH), coarse = plan_create(LENGTH / RATIO);
+    float rows[WIDTH * SAMPLES], form[3 * (LENGTH + 1)], weight[SAMPLES], least[WIDTH];
+    const float *row[WIDTH];
+    float *block = lanes(SAMPLES), *data = lanes(2 * LENGTH);
+    float *a = lanes(LENGTH + 1), *b = lanes(LENGTH / RATIO + 2);
+    for (int i = 0; i < WIDTH * SAMPLES; i++) {
+        rows[i] = noise(10, i);
+        row[i / SAMPLES] = rows + i / SAMPLES * SAMPLES;
+        weight[i % SAMPLES] = 1 + 0.01F * (float)(i % SAMPLES);
+    }
+    for (int i = 0; i < 3 * (LENGTH + 1); i++) {
+        form[i] = noise(11, i);
+    }
+    kernels->block(SAMPLES, row, block);
+    kernels->transform(&coarse, SAMPLES, weight, block, data);
+    kernels->gain(&coarse, LENGTH / RATIO, form, data, b);
+    kernels->transform(&fine, SAMPLES, weight, block, data);
+    kernels->gain(&fine, LENGTH, form, data, a);
+    kernels->merge(1, LENGTH - 1, RATIO, a, b, merged, least);
+    for (int l = 0; l < WIDTH; l++) {
+        least[l] *= 0.1F;
+    }
+    kernels->crowd(1, LENGTH - 1, merged, least);
+    kernels->peaks(1, LENGTH - 1, merged, least, mask);
+    free(block);
+    free(data);
+    free(a);
+    free(b);
+    plan_destroy(&fine);
+    plan_destroy(&coarse);
+}
+
+START_TEST(variants_give_the_same_bits) {
+    enum { BINS = 192, MASKS = BINS / 32 };
+    float *merged[2] = {lanes(BINS), lanes(BINS)};
+    uint32_t mask[2][MASKS * WIDTH] __attribute__((aligned(64)));
+    int found = 0;
+    kernels = sxi_spectrum_kernels_variant(0);
+    chain(merged[0], mask[0]);
+    for (int i = 0; i < MASKS * WIDTH; i++) {
+        found += mask[0][i] != 0;
+    }
+    ck_assert_int_gt(found, 3 * WIDTH);
+    for (int v = 1; (kernels = sxi_spectrum_kernels_variant(v)); v++) {
+        chain(merged[1], mask[1]);
+        ck_assert_mem_eq(merged[1], merged[0], sizeof(float) * BINS * WIDTH);
+        ck_assert_mem_eq(mask[1], mask[0], sizeof mask[0]);
+    }
+    free(merged[0]);
+    free(merged[1]);
 }
 END_TEST
 
@@ -279,4 +356,4 @@ END_TEST
 SX_TEST_MAIN("spectrum", lengths_are_products, blocks_are_transposed,
              spectra_are_those_of_the_definition, few_bins_are_the_first_of_all,
              levels_are_merged_along_lines, peaks_are_found, crowds_are_thinned,
-             summits_lie_between_bins, nothing_has_no_summit)
+             variants_give_the_same_bits, summits_lie_between_bins, nothing_has_no_summit)

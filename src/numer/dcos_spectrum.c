@@ -86,6 +86,7 @@ sx_status sxi_dcos_spectrum_create(const sxi_dcos_spectrum_grid *grid,
         return SXI_FAIL(SX_ERR_MEMORY, "no memory for start values");
     }
     int64_t length = sxi_spectrum_length((int64_t)ceil(0.5 / (SPACING * grid->step)));
+    made->kernels = sxi_spectrum_kernels_best();
     made->samples = grid->samples;
     made->step = 0.5 / ((double)length * grid->step);
     made->frequency_least = grid->frequency_least;
@@ -198,14 +199,14 @@ static void gains(const sxi_dcos_spectrum *spectrum, sxi_dcos_spectrum_work *wor
                   float most[WIDTH]) {
     for (int l = LEVELS - 1; l >= 0; l--) {
         const sxi_spectrum_level *level = &spectrum->level[l];
-        sxi_spectrum_transform(&level->plan, level->samples, level->weight, work->block,
-                               work->data);
-        sxi_spectrum_gain(&level->plan, level->top, level->form, work->data, work->gain[l]);
+        spectrum->kernels->transform(&level->plan, level->samples, level->weight, work->block,
+                                     work->data);
+        spectrum->kernels->gain(&level->plan, level->top, level->form, work->data, work->gain[l]);
         put_halo(level, work->gain[l]);
         if (l + 1 < LEVELS) {
-            sxi_spectrum_merge(l ? 0 : spectrum->first, l ? level->top : spectrum->last,
-                               level[1].ratio / level->ratio, work->gain[l], work->merged[l + 1],
-                               work->merged[l], most);
+            spectrum->kernels->merge(l ? 0 : spectrum->first, l ? level->top : spectrum->last,
+                                     level[1].ratio / level->ratio, work->gain[l],
+                                     work->merged[l + 1], work->merged[l], most);
         }
     }
 }
@@ -341,7 +342,7 @@ static void search_block(const sxi_dcos_spectrum *spectrum, sxi_dcos_spectrum_wo
     for (int l = 0; l < WIDTH; l++) {
         row[l] = trace[l < count ? l : 0];
     }
-    sxi_spectrum_block(spectrum->samples, row, work->block);
+    spectrum->kernels->block(spectrum->samples, row, work->block);
     gains(spectrum, work, least);
     const float part = (float)(KEPT * keep), noise = (float)(KEPT * chance);
     for (int l = 0; l < count; l++) {
@@ -349,9 +350,9 @@ static void search_block(const sxi_dcos_spectrum *spectrum, sxi_dcos_spectrum_wo
         least[l] = bound > 0 ? bound : 0;
     }
     if (spectrum->last - spectrum->first >= CROWDED) {
-        sxi_spectrum_crowd(spectrum->first, spectrum->last, work->merged[0], least);
+        spectrum->kernels->crowd(spectrum->first, spectrum->last, work->merged[0], least);
     }
-    sxi_spectrum_peaks(spectrum->first, spectrum->last, work->merged[0], least, work->mask);
+    spectrum->kernels->peaks(spectrum->first, spectrum->last, work->merged[0], least, work->mask);
 
     int found[WIDTH], total = 0;
     for (int l = 0; l < count; l++) {

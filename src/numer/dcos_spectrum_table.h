@@ -30,6 +30,7 @@ typedef struct sxi_spectrum_between {
 } sxi_spectrum_between;
 
 struct sxi_dcos_spectrum {
+    const sxi_spectrum_kernels *kernels;
     int64_t samples;
     double step;         /* cycles between bins of level 0 */
     int64_t first, last; /* bins of level 0 that are searched */
