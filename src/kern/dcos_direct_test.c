@@ -133,10 +133,10 @@ static void sums_are(sxi_dcos_sums *sums, const sample *s) {
 }
 
 START_TEST(sums_are_sums) {
-    const int64_t lengths[] = {5, 32, 67, 200};
+    const int64_t lengths[] = {5, 32, 67}; /* part of a chunk, a whole one, two and a part */
     for (int v = 0; sxi_dcos_kernels_variant(v); v++) {
         for (int modes = 1; modes <= MOST; modes++) {
-            for (int i = 0; i < 8; i++) {
+            for (int i = 0; i < 6; i++) {
                 sample s;
                 sxi_dcos_sums *sums = malloc(sizeof *sums);
                 sample_make(lengths[i / 2], modes, 0.1, i % 2, true, &s);
