@@ -86,7 +86,6 @@ static void start_lane(const sxi_lm_task *task, int64_t trace, int lane, lanes *
     bundle->evaluations[lane] = 0;
     bundle->fresh |= bit;
     bundle->running |= bit;
-    bundle->failed &= ~bit;
     l->trace[lane] = trace;
 }
 
