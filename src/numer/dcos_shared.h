@@ -14,17 +14,18 @@
  * out  shared  NULL where it would not pay: the grid would have more than 8 points a delay, or the
  *              table more than 32 MB
  *
- * It serves frequencies up to grid->frequency_bound. Decays are served up to shared->decay_most, a
- * quarter of an e-folding a step of the even grid: beyond, sums of y would be wrong by more than 1e-8
- * of sum |w y|, below they are good to 1e-10 for decays up to half of it.
+ * It serves frequencies up to grid->frequency_bound and decays up to shared->decay_most, a quarter of
+ * an e-folding a step of the even grid: sums of y are good to 4e-11 of sum |w y| for decays up to a
+ * tenth of that, to 1e-8 at it. A fit that ends there may belong further out.
+ *
+ * Traces are spread less their weighted mean, and their bundle has yy = sum w y^2, total = sum w.
  * SX_ERR_MEMORY. */
 sx_status sxi_dcos_shared_create(const sxi_dcos_grid *grid, const double *weight,
                                  sxi_dcos_shared **shared);
 void sxi_dcos_shared_destroy(sxi_dcos_shared **shared);
 
 /* sxi_dcos_shared_factor - sum w y exp(-(g + 2 pi i f) x) over the delays divided by the same sum of
- * the spread trace over the grid. For imaginary frequencies of both signs; shared is a const
- * sxi_dcos_shared. */
+ * the spread trace over the grid: a sxi_dcos_spectrum_factor_fn whose data is the shared. */
 void sxi_dcos_shared_factor(const void *shared, double decay, double frequency, double factor[2]);
 
 #endif
