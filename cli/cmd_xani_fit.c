@@ -63,9 +63,9 @@ static const sx_option options[] = {
     CLI_OPTION(values, tile, SIZE, "tile", "HxW",
                "pixels of one piece of work; does not change the result"),
     CLI_OPTION(values, backend, CHOICE, "backend", "auto|c|avx2|avx512|cuda",
-               "which kernels compute; default auto; this build has c"),
+               "which kernels compute; default auto: what SX_CPU names, else the best of this machine"),
     CLI_OPTION(values, precision, CHOICE, "precision", "double|mixed",
-               "default double; this build has no mixed"),
+               "default double; mixed: single precision on the way, double at the end"),
     CLI_OPTION(values, init, CHOICE, "init", "bank|esprit|lpsvd",
                "where start values come from; default bank, esprit and lpsvd need uniform delays"),
     CLI_OPTION(values, scale, CHOICE, "sigma-scale", "auto|absolute|residual",
@@ -99,28 +99,11 @@ static sx_status check_input(cli_call *call, const values *v) {
     return SX_OK;
 }
 
-static sx_status check_build(cli_call *call, const values *v) {
-    static const char *const backends[] = {"auto", "c", "avx2", "avx512", "cuda"};
-    if (v->backend > 1) {
-        return cli_fail(call, SX_ERR_UNSUPPORTED,
-                        "this build has no --backend %s: use c, or leave the option out",
-                        backends[v->backend]);
-    }
-    if (v->precision != 0) {
-        return cli_fail(call, SX_ERR_UNSUPPORTED,
-                        "this build has no --precision mixed: use double, or leave the option out");
-    }
-    return SX_OK;
-}
-
 static sx_status run(cli_call *call, const void *data) {
     const values *v = data;
     sx_status status = cli_need(call, v->output, "-o FILE");
     if (status == SX_OK) {
         status = check_input(call, v);
-    }
-    if (status == SX_OK) {
-        status = check_build(call, v);
     }
     if (status == SX_OK && v->modes > 0 && v->has_max_modes && v->modes - 1 > v->max_modes) {
         status = cli_fail(call, SX_ERR_USAGE, "--modes %d is more than --max-modes %lld",
@@ -143,6 +126,8 @@ static sx_status run(cli_call *call, const void *data) {
                                         .max_modes = (int)v->max_modes,
                                         .background = (sx_dcos_background)v->background,
                                         .init = (sx_dcos_init)v->init,
+                                        .backend = (sx_dcos_backend)v->backend,
+                                        .precision = (sx_dcos_precision)v->precision,
                                         .scale = (sx_dcos_scale)v->scale,
                                         .t0 = v->t0,
                                         .t_start = v->t_start,

@@ -68,6 +68,20 @@ typedef enum sx_dcos_scale {
     SX_SCALE_RESIDUAL  /* errors times sqrt(chi2 / degrees of freedom) */
 } sx_dcos_scale;
 
+/* Kernels that fit traces side by side. Results do not depend on them by more than rounding. */
+typedef enum sx_dcos_backend {
+    SX_BACKEND_AUTO,   /* what the environment variable SX_CPU names, else the best there is */
+    SX_BACKEND_C,      /* plain C, any processor */
+    SX_BACKEND_AVX2,   /* with FMA */
+    SX_BACKEND_AVX512, /* f, bw, dq, vl */
+    SX_BACKEND_CUDA
+} sx_dcos_backend;
+
+typedef enum sx_dcos_precision {
+    SX_PRECISION_DOUBLE,
+    SX_PRECISION_MIXED /* sums in single precision on the way, double at the end */
+} sx_dcos_precision;
+
 /* All zero, or NULL: every default. */
 typedef struct sx_dcos_options {
     bool fixed_modes;              /* true: exactly `modes`; false: as many as are significant */
@@ -76,6 +90,8 @@ typedef struct sx_dcos_options {
     sx_dcos_background background; /* constant */
     sx_dcos_init init;             /* bank */
     sx_dcos_scale scale;           /* auto */
+    sx_dcos_backend backend;       /* auto */
+    sx_dcos_precision precision;   /* double */
     double t0;                     /* time zero: phases and amplitudes refer to it; 0 */
     double t_start;                /* samples before it are left out; if has_t_start, else t0 */
     bool has_t_start;
@@ -113,10 +129,14 @@ typedef struct sx_dcos_plan sx_dcos_plan;
  * in   options  NULL: defaults
  * out  plan     NULL on failure
  *
- * SX_ERR_ARGUMENT (options), SX_ERR_RANGE (delays), SX_ERR_MEMORY. */
+ * SX_ERR_ARGUMENT (options), SX_ERR_RANGE (delays), SX_ERR_UNSUPPORTED (backend), SX_ERR_MEMORY. */
 SX_API sx_status sx_dcos_plan_create(int64_t nt, const double *t, const sx_dcos_options *options,
                                      sx_dcos_plan **plan);
 SX_API void sx_dcos_plan_destroy(sx_dcos_plan **plan);
+
+/* sx_dcos_plan_backend - word of the kernels in use, "avx512"; "none" where every trace goes through
+ * the exact core: backgrounds linear and exp, start values of linear prediction, few delays. */
+SX_API const char *sx_dcos_plan_backend(const sx_dcos_plan *plan);
 
 /* sx_dcos_plan_used - number of delays at or after t_start. sx_dcos_plan_window - lowest and
  * highest frequency that is searched: 0.5 / span and 0.5 / median spacing of those delays. */

@@ -2,6 +2,8 @@
  * Which variants of the kernels this machine can run. */
 #include "kern/dcos_kernels.h"
 
+#include <string.h>
+
 #include "base/cpu.h"
 
 extern const sxi_dcos_kernels sxi_dcos_kernels_c, sxi_dcos_kernels_avx2, sxi_dcos_kernels_avx512;
@@ -20,6 +22,15 @@ const sxi_dcos_kernels *sxi_dcos_kernels_variant(int number) {
     }
 #endif
     return number < count ? list[number] : NULL;
+}
+
+const sxi_dcos_kernels *sxi_dcos_kernels_find(const char *name) {
+    for (int i = 0; sxi_dcos_kernels_variant(i); i++) {
+        if (strcmp(sxi_dcos_kernels_variant(i)->name, name) == 0) {
+            return sxi_dcos_kernels_variant(i);
+        }
+    }
+    return NULL;
 }
 
 void sxi_dcos_even_make(int64_t n, double dx, sxi_dcos_even *even) {

@@ -43,6 +43,7 @@ typedef struct sxi_dcos_box {
     double decay_least, decay_most;
     double frequency_least, frequency_most;
     double tolerance; /* standard deviations from the minimum that are near enough */
+    double blind;     /* sums of squares that differ by this part of the trace are equal */
 } sxi_dcos_box;
 
 /* The traces of a bundle and where their minimisations stand. */
@@ -179,8 +180,10 @@ typedef struct sxi_dcos_kernels {
                    sxi_dcos_errors *errors);
 } sxi_dcos_kernels;
 
-/* sxi_dcos_kernels_variant - number 0 is plain C; NULL from the first number on that is none. What
+/* sxi_dcos_kernels_find - by name; NULL: this machine, or this build, has none of it.
+ * sxi_dcos_kernels_variant - number 0 is plain C; NULL from the first number on that is none. What
  * this machine cannot run is left out, and later is faster. */
+const sxi_dcos_kernels *sxi_dcos_kernels_find(const char *name);
 const sxi_dcos_kernels *sxi_dcos_kernels_variant(int number);
 
 #endif

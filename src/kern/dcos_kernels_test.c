@@ -70,7 +70,7 @@ static void sample_free(sample *s) {
     free(s->single);
 }
 
-static const sxi_dcos_box BOX = {-3, 400, 0.5, 90, 1e-8};
+static const sxi_dcos_box BOX = {-3, 400, 0.5, 90, 1e-8, 1e-12};
 
 /* sum w y^p x^m exp((s_j + s_k or conj s_k) x); k < 0: only s_j */
 static void direct(const sample *s, int l, int j, int k, bool conjugate, bool data, int m,

@@ -11,8 +11,6 @@
 #define SX_MOST_EVALUATIONS 60.0
 /* A step this short, squared, in parts of the trace: data without noise end on rounding. */
 #define SX_STEP_TRACE 1e-20
-/* What sums of squares cannot tell apart, in parts of the trace: rounding of its projections. */
-#define SX_BLIND 1e-12
 
 /* True second derivatives where none of their pivots falls below a tenth of Gauss-Newton's. */
 SX_FN SX_MASK sx_choose_matrix(const int size, const SX_POINT *point, SX_REAL *matrix) {
@@ -35,12 +33,12 @@ SX_FN SX_MASK sx_choose_matrix(const int size, const SX_POINT *point, SX_REAL *m
 }
 
 /* Takes the trial point where it is no worse, or the first. */
-SX_FN SX_MASK sx_accept(const int modes, const SX_POINT *point, SX_MASK fresh, SX_MASK running,
-                        int lane, sxi_dcos_bundle *bundle) {
+SX_FN SX_MASK sx_accept(const int modes, const sxi_dcos_box *box, const SX_POINT *point,
+                        SX_MASK fresh, SX_MASK running, int lane, sxi_dcos_bundle *bundle) {
     const int size = 2 * modes, columns = 1 + 2 * modes;
     SX_REAL matrix[SXI_DCOS_TRIANGLE];
     const SX_REAL yy = SX_LOAD(&bundle->yy[lane]), rss = SX_LOAD(&bundle->rss[lane]);
-    const SX_REAL blind = SX_SET(SX_BLIND) * yy;
+    const SX_REAL blind = SX_SET(box->blind) * yy;
     const SX_MASK defined = SX_AND(sx_choose_matrix(size, point, matrix), point->good);
     const SX_MASK lower = SX_OR(fresh, SX_LE(point->rss, rss + blind));
     const SX_MASK finite = SX_LT(SX_ABS(point->rss), SX_SET(1e300));
@@ -143,7 +141,7 @@ SX_FN void sx_step(const int modes, const sxi_dcos_box *box, const sxi_dcos_sums
     const SX_REAL yy = SX_LOAD(&bundle->yy[lane]);
     sx_project(modes, sums, SX_LOAD(&bundle->total[lane]), yy, lane, &point);
     sx_differentiate(modes, sums, lane, &point);
-    const SX_MASK better = sx_accept(modes, &point, fresh, running, lane, bundle);
+    const SX_MASK better = sx_accept(modes, box, &point, fresh, running, lane, bundle);
     const SX_REAL lambda = sx_next_lambda(fresh, better, running, lane, bundle);
     const SX_MASK any = sx_find_frozen(size, box, lane, bundle, downhill, frozen);
     for (int i = 0; i < size * (size + 1) / 2; i++) {

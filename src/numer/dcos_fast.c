@@ -19,9 +19,36 @@ static bool possible(const sx_dcos_plan *plan) {
            plan->grid.n >= LEAST_SAMPLES_USED && plan->grid.dx > 0;
 }
 
+static sx_status choose_kernels(sx_dcos_backend backend, const sxi_dcos_kernels **kernels) {
+    static const char *const names[] = {NULL, "c", "avx2", "avx512", "cuda"};
+    const char *variable = backend == SX_BACKEND_AUTO ? getenv("SX_CPU") : NULL;
+    const char *name = variable && *variable ? variable : names[backend];
+    if (!name) {
+        for (int i = 0; sxi_dcos_kernels_variant(i); i++) {
+            *kernels = sxi_dcos_kernels_variant(i);
+        }
+        return SX_OK;
+    }
+    *kernels = sxi_dcos_kernels_find(name);
+    if (!*kernels) {
+        return SXI_FAIL(SX_ERR_UNSUPPORTED,
+                        "no kernels '%s'%s on this machine: sextant doctor lists what it offers, "
+                        "backend auto takes the best of it",
+                        name, variable ? " (from SX_CPU)" : "");
+    }
+    return SX_OK;
+}
+
+/* Where single precision stops: a part of a standard deviation, on sums with six digits. */
+static const double APPROACH = 0.05, SINGLE_BLIND = 1e-6;
+/* Newton's next step is then a millionth of a deviation. */
+static const double TOLERANCE = 1e-4, BLIND = 1e-12;
+
 sx_status sxi_dcos_fast_create(const sx_dcos_plan *plan, sxi_dcos_fast **fast) {
     const sxi_dcos_grid *grid = &plan->grid;
+    const sxi_dcos_kernels *kernels = NULL;
     *fast = NULL;
+    SXI_TRY(choose_kernels(plan->options.backend, &kernels)); /* a wrong name is one in any case */
     if (!possible(plan)) {
         return SX_OK;
     }
@@ -29,15 +56,18 @@ sx_status sxi_dcos_fast_create(const sx_dcos_plan *plan, sxi_dcos_fast **fast) {
     if (!made) {
         return SXI_FAIL(SX_ERR_MEMORY, "no memory for the plan of a fit");
     }
-    for (int i = 0; sxi_dcos_kernels_variant(i); i++) {
-        made->kernels = sxi_dcos_kernels_variant(i);
-    }
+    made->kernels = kernels;
     sxi_dcos_even_make(grid->n, grid->dx, &made->even);
     made->box = (sxi_dcos_box){.decay_least = grid->decay_least,
                                .decay_most = grid->decay_most,
                                .frequency_least = grid->frequency_least,
                                .frequency_most = grid->frequency_bound,
-                               .tolerance = 1e-4};
+                               .tolerance = TOLERANCE,
+                               .blind = BLIND};
+    made->single = plan->options.precision == SX_PRECISION_MIXED;
+    made->approach = made->box;
+    made->approach.tolerance = APPROACH;
+    made->approach.blind = SINGLE_BLIND;
     *fast = made;
     return SX_OK;
 }
@@ -159,6 +189,7 @@ static int64_t gather_jobs(tile *t, int64_t count) {
             sxi_dcos_job *job = &t->job[jobs++];
             job->pixel = t->list[i];
             job->model = *from;
+            job->model.evaluations = 0;
             job->model.modes = modes;
             job->model.theta[2 * modes - 2] = seed[c].decay;
             job->model.theta[2 * modes - 1] = seed[c].frequency;
@@ -238,6 +269,7 @@ static void challenge_one(tile *t, int64_t i, int mode, int64_t *jobs) {
             sxi_dcos_job *job = &t->job[(*jobs)++];
             job->pixel = t->list[i];
             job->model = *from;
+            job->model.evaluations = 0;
             job->model.theta[2 * mode] = seed[c].decay;
             job->model.theta[2 * mode + 1] = seed[c].frequency;
         }

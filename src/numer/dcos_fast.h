@@ -13,6 +13,8 @@ typedef struct sxi_dcos_fast {
     const sxi_dcos_kernels *kernels;
     sxi_dcos_even even;
     sxi_dcos_box box;
+    bool single;           /* first in single precision */
+    sxi_dcos_box approach; /* as far as that goes */
 } sxi_dcos_fast;
 
 /* A trace on the fast way. */

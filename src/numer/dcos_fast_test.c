@@ -120,6 +120,9 @@ START_TEST(agrees_with_the_exact_core) {
         {50, 1, false, {0}},
         {64, 2, false, {.background = SX_BACKGROUND_NONE}},
         {301, 4, true, {0}},
+        {200, 1, false, {.precision = SX_PRECISION_MIXED}},
+        {200, 2, true, {.precision = SX_PRECISION_MIXED}},
+        {1000, 1, true, {.precision = SX_PRECISION_MIXED}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         int left, count = 300;

@@ -56,13 +56,20 @@ void sxi_dcos_lanes_destroy(sxi_dcos_lanes **lanes) {
 
 /* --- one lane --- */
 
-static void put_trace(sxi_dcos_lanes *lanes, const sxi_dcos_pixel *pixel, int modes, int lane) {
+static void put_trace(sxi_dcos_lanes *lanes, const sxi_dcos_pixel *pixel, int modes, bool single,
+                      int lane) {
     const sxi_dcos_trace *trace = &pixel->trace;
     sxi_dcos_bundle *b = &lanes->bundle;
     const int64_t n = trace->grid->n;
     const double shift = trace->shift, part = 1 / trace->scale;
-    for (int64_t i = 0; i < n; i++) {
-        lanes->y[i * B + lane] = (pixel->y[i] - shift) * part;
+    if (single) {
+        for (int64_t i = 0; i < n; i++) {
+            lanes->single[i * B + lane] = (float)((pixel->y[i] - shift) * part);
+        }
+    } else {
+        for (int64_t i = 0; i < n; i++) {
+            lanes->y[i * B + lane] = (pixel->y[i] - shift) * part;
+        }
     }
     b->yy[lane] = trace->yy;
     b->total[lane] =
@@ -102,17 +109,23 @@ static void get_model(const sxi_dcos_lanes *lanes, int lane, sxi_dcos_model *mod
     model->rss = b->rss[lane] - (failed ? 0 : b->decrement[lane]);
     model->end = failed ? SXI_END_NOT_CONVERGED : SXI_END_CONVERGED;
     model->frozen = frozen(&lanes->plan->fast->box, model);
-    model->evaluations = (int)b->evaluations[lane];
+    model->evaluations += (int)b->evaluations[lane];
 }
 
-static void make_sums(sxi_dcos_lanes *lanes, int modes, uint32_t wanted) {
+static void make_sums(sxi_dcos_lanes *lanes, int modes, bool single, uint32_t wanted) {
     const sxi_dcos_fast *fast = lanes->plan->fast;
-    fast->kernels->even(modes, &fast->even, lanes->y, wanted, &lanes->bundle, &lanes->sums);
+    if (single) {
+        fast->kernels->even_single(modes, &fast->even, lanes->single, wanted, &lanes->bundle,
+                                   &lanes->sums);
+    } else {
+        fast->kernels->even(modes, &fast->even, lanes->y, wanted, &lanes->bundle, &lanes->sums);
+    }
 }
 
 /* --- the queue --- */
 
-void sxi_dcos_lanes_minimise(sxi_dcos_lanes *lanes, int modes, int64_t count, sxi_dcos_job *job) {
+static void run_queue(sxi_dcos_lanes *lanes, int modes, bool single, int64_t count,
+                      sxi_dcos_job *job) {
     const sxi_dcos_fast *fast = lanes->plan->fast;
     sxi_dcos_bundle *b = &lanes->bundle;
     int64_t held[B], next = 0;
@@ -120,7 +133,7 @@ void sxi_dcos_lanes_minimise(sxi_dcos_lanes *lanes, int modes, int64_t count, sx
     for (;;) {
         for (int lane = 0; lane < B && next < count; lane++) {
             if (!(b->running >> lane & 1)) {
-                put_trace(lanes, job[next].pixel, modes, lane);
+                put_trace(lanes, job[next].pixel, modes, single, lane);
                 put_model(lanes, &job[next].model, lane);
                 b->running |= UINT32_C(1) << lane;
                 b->fresh |= UINT32_C(1) << lane;
@@ -131,15 +144,23 @@ void sxi_dcos_lanes_minimise(sxi_dcos_lanes *lanes, int modes, int64_t count, sx
         if (!before) {
             return;
         }
-        make_sums(lanes, modes, before);
-        fast->kernels->step(modes, &fast->box, &lanes->sums, b);
+        make_sums(lanes, modes, single, before);
+        fast->kernels->step(modes, single ? &fast->approach : &fast->box, &lanes->sums, b);
         const uint32_t done = before & ~b->running;
         for (int lane = 0; lane < B; lane++) {
-            if (done >> lane & 1) {
+            /* Where single precision fails, double starts again. */
+            if (done >> lane & 1 && !(single && b->failed >> lane & 1)) {
                 get_model(lanes, lane, &job[held[lane]].model);
             }
         }
     }
+}
+
+void sxi_dcos_lanes_minimise(sxi_dcos_lanes *lanes, int modes, int64_t count, sxi_dcos_job *job) {
+    if (lanes->plan->fast->single) {
+        run_queue(lanes, modes, true, count, job);
+    }
+    run_queue(lanes, modes, false, count, job);
 }
 
 /* --- the end --- */
@@ -220,10 +241,10 @@ void sxi_dcos_lanes_finish(sxi_dcos_lanes *lanes, int modes, int64_t count,
         const int lanes_used = count - first < B ? (int)(count - first) : B;
         const uint32_t used = lanes_used == B ? ALL : (UINT32_C(1) << lanes_used) - 1;
         for (int lane = 0; lane < lanes_used; lane++) {
-            put_trace(lanes, pixel[first + lane], modes, lane);
+            put_trace(lanes, pixel[first + lane], modes, false, lane);
             put_model(lanes, &pixel[first + lane]->seeker.model[modes], lane);
         }
-        make_sums(lanes, modes, used);
+        make_sums(lanes, modes, false, used);
         kernels->errors(modes, &lanes->sums, used, b, &lanes->errors);
         for (int lane = 0; lane < lanes_used; lane++) {
             sxi_dcos_pixel *p = pixel[first + lane];

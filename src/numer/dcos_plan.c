@@ -45,6 +45,11 @@ static sx_status resolve_options(const sx_dcos_options *given, sx_dcos_options *
     options->max_modes = options->max_modes ? options->max_modes : SX_DCOS_MAX_MODES;
     options->t_start = options->has_t_start ? options->t_start : options->t0;
     options->has_t_start = true;
+    if ((int)options->backend < 0 || options->backend > SX_BACKEND_CUDA ||
+        (int)options->precision < 0 || options->precision > SX_PRECISION_MIXED) {
+        return SXI_FAIL(SX_ERR_ARGUMENT, "backend %d or precision %d is none that is known",
+                        (int)options->backend, (int)options->precision);
+    }
     if (!isfinite(options->t0) || !isfinite(options->t_start)) {
         return SXI_FAIL(SX_ERR_ARGUMENT, "t0 = %g and t-start = %g must be finite numbers",
                         options->t0, options->t_start);
@@ -207,6 +212,10 @@ void sx_dcos_plan_destroy(sx_dcos_plan **plan) {
         free(*plan);
         *plan = NULL;
     }
+}
+
+const char *sx_dcos_plan_backend(const sx_dcos_plan *plan) {
+    return plan->fast ? plan->fast->kernels->name : "none";
 }
 
 int64_t sx_dcos_plan_used(const sx_dcos_plan *plan) { return plan->grid.n; }
