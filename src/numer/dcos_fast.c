@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "kern/bank.h"
 #include "kern/column.h"
 
 /* Traces that go through a stage together. */
@@ -39,6 +38,24 @@ static sx_status choose_kernels(sx_dcos_backend backend, const sxi_dcos_kernels 
     return SX_OK;
 }
 
+static sx_status make_spectrum(const sx_dcos_plan *plan, sxi_dcos_spectrum **spectrum) {
+    const sxi_dcos_grid *grid = &plan->grid;
+    const sxi_dcos_spectrum_grid even = {.samples = grid->n,
+                                         .step = grid->dx,
+                                         .frequency_least = grid->frequency_least,
+                                         .frequency_most = grid->frequency_most,
+                                         .centred = plan->options.background != SX_BACKGROUND_NONE};
+    return sxi_dcos_spectrum_create(&even, spectrum);
+}
+
+void sxi_dcos_fast_destroy(sxi_dcos_fast **fast) {
+    if (*fast) {
+        sxi_dcos_spectrum_destroy(&(*fast)->spectrum);
+        free(*fast);
+        *fast = NULL;
+    }
+}
+
 /* Where single precision stops: a part of a standard deviation, on sums with six digits. */
 static const double APPROACH = 0.05, SINGLE_BLIND = 1e-6;
 /* Newton's next step is then a millionth of a deviation. */
@@ -68,26 +85,29 @@ sx_status sxi_dcos_fast_create(const sx_dcos_plan *plan, sxi_dcos_fast **fast) {
     made->approach = made->box;
     made->approach.tolerance = APPROACH;
     made->approach.blind = SINGLE_BLIND;
+    sx_status status = make_spectrum(plan, &made->spectrum);
+    if (status != SX_OK) {
+        sxi_dcos_fast_destroy(&made);
+    }
     *fast = made;
-    return SX_OK;
+    return status;
 }
 
-void sxi_dcos_fast_destroy(sxi_dcos_fast **fast) {
-    free(*fast);
-    *fast = NULL;
-}
+/* A peak of the spectrum has at least this part of the gain of the best mode near it. Beside other
+ * modes, which are refitted with it, it is no better than a filter. */
+static double peak_keeps(int beside) { return beside == 0 ? 0.85 : SXI_DCOS_FILTER_KEEPS; }
 
 /* What a tile works on. */
 typedef struct tile {
     const sx_dcos_plan *plan;
     bool absolute;
     sxi_dcos_lanes *lanes;
+    sxi_dcos_spectrum_work *spectrum;
     sxi_dcos_pixel *pixel; /* [BLOCK] */
     sxi_dcos_job *job;     /* [BLOCK * SXI_DCOS_CANDIDATES] */
     sxi_dcos_pixel **list; /* [BLOCK] */
     sxi_dcos_seed (*seed)[SXI_DCOS_CANDIDATES];
     float *residual; /* [BLOCK][n] */
-    sxi_dcos_trace flat;
 } tile;
 
 /* --- loading --- */
@@ -148,25 +168,18 @@ static void residual_of_flat(int64_t n, const sxi_dcos_pixel *p, float *row) {
     }
 }
 
-/* PLACEHOLDER */
-static sx_status search(tile *t, int64_t count) {
-    const int64_t n = t->plan->grid.n, padded = t->plan->grid.padded;
-    double *r = calloc((size_t)padded * SXI_BANK_WIDTH, sizeof *r);
-    for (int64_t first = 0; first < count; first += SXI_BANK_WIDTH) {
-        const sxi_dcos_trace *traces[SXI_BANK_WIDTH];
-        const double *rows[SXI_BANK_WIDTH];
-        int k = 0;
-        for (; k < SXI_BANK_WIDTH && first + k < count; k++) {
-            for (int64_t i = 0; i < n; i++) {
-                r[k * padded + i] = (double)t->residual[(first + k) * n + i];
-            }
-            traces[k] = &t->flat;
-            rows[k] = r + k * padded;
-        }
-        SXI_TRY(sxi_dcos_bank_search(t->plan->bank, k, traces, rows, t->seed + first));
+/* Peaks of what the listed traces' models leave. */
+static void search(tile *t, int64_t count) {
+    const int64_t n = t->plan->grid.n;
+    const float *row[BLOCK];
+    float variance[BLOCK];
+    for (int64_t i = 0; i < count; i++) {
+        const sxi_dcos_seeker *s = &t->list[i]->seeker;
+        row[i] = t->residual + i * n;
+        variance[i] = (float)sxi_dcos_noise(s, s->model[s->tried].rss, s->tried);
     }
-    free(r);
-    return SX_OK;
+    sxi_dcos_spectrum_search(t->plan->fast->spectrum, t->spectrum, count, row, variance,
+                             SXI_DCOS_FILTER_KEEPS, SXI_DCOS_CHANCE, t->seed);
 }
 
 /* --- one mode more --- */
@@ -178,7 +191,7 @@ static int64_t gather_jobs(tile *t, int64_t count) {
         const sxi_dcos_seed *seed = t->seed[i];
         const sxi_dcos_model *from = &s->model[s->tried];
         const int modes = s->tried + 1;
-        if (!(seed[0].gain > sxi_dcos_gain_least(s, seed[0].gain, SXI_DCOS_FILTER_KEEPS))) {
+        if (!(seed[0].gain > sxi_dcos_gain_least(s, seed[0].gain, peak_keeps(s->tried)))) {
             s->stop = true;
             continue;
         }
@@ -212,7 +225,7 @@ static void take_jobs(const tile *t, int64_t jobs) {
 }
 
 /* All traces that are not done, which have models of so many modes, get models of one more. */
-static sx_status grow(tile *t, int64_t pixels, int modes, int64_t *growing) {
+static void grow(tile *t, int64_t pixels, int modes, int64_t *growing) {
     const int64_t n = t->plan->grid.n;
     int64_t count = 0;
     for (int64_t i = 0; i < pixels; i++) {
@@ -222,7 +235,7 @@ static sx_status grow(tile *t, int64_t pixels, int modes, int64_t *growing) {
     }
     *growing = count;
     if (!count) {
-        return SX_OK;
+        return;
     }
     if (modes > 0) {
         sxi_dcos_lanes_finish(t->lanes, modes, count, t->list, true, -1, t->residual);
@@ -231,7 +244,7 @@ static sx_status grow(tile *t, int64_t pixels, int modes, int64_t *growing) {
             residual_of_flat(n, t->list[i], t->residual + i * n);
         }
     }
-    SXI_TRY(search(t, count));
+    search(t, count);
     const int64_t jobs = gather_jobs(t, count);
     sxi_dcos_lanes_minimise(t->lanes, modes + 1, jobs, t->job);
     take_jobs(t, jobs);
@@ -246,7 +259,6 @@ static sx_status grow(tile *t, int64_t pixels, int modes, int64_t *growing) {
             s->stop = true;
         }
     }
-    return SX_OK;
 }
 
 /* --- the other basins of earlier modes --- */
@@ -276,7 +288,7 @@ static void challenge_one(tile *t, int64_t i, int mode, int64_t *jobs) {
     }
 }
 
-static sx_status challenge(tile *t, int64_t pixels, int modes) {
+static void challenge(tile *t, int64_t pixels, int modes) {
     for (int mode = 0; mode < modes; mode++) {
         int64_t count = 0, jobs = 0;
         for (int64_t i = 0; i < pixels; i++) {
@@ -285,7 +297,7 @@ static sx_status challenge(tile *t, int64_t pixels, int modes) {
             }
         }
         sxi_dcos_lanes_finish(t->lanes, modes, count, t->list, false, mode, t->residual);
-        SXI_TRY(search(t, count));
+        search(t, count);
         for (int64_t i = 0; i < count; i++) {
             challenge_one(t, i, mode, &jobs);
         }
@@ -295,7 +307,6 @@ static sx_status challenge(tile *t, int64_t pixels, int modes) {
         }
         take_jobs(t, jobs);
     }
-    return SX_OK;
 }
 
 /* --- the end --- */
@@ -341,53 +352,44 @@ static void finish(tile *t, int64_t pixels) {
     }
 }
 
-static sx_status run_block(tile *t, int64_t pixels) {
+static void run_block(tile *t, int64_t pixels) {
     int64_t growing = pixels;
     for (int modes = 0; growing > 0 && modes < SX_DCOS_MAX_MODES; modes++) {
-        SXI_TRY(grow(t, pixels, modes, &growing));
+        grow(t, pixels, modes, &growing);
     }
     for (int64_t i = 0; i < pixels; i++) {
         sxi_dcos_settle(&t->pixel[i].seeker);
     }
     for (int modes = 2; modes <= SX_DCOS_MAX_MODES; modes++) {
-        SXI_TRY(challenge(t, pixels, modes));
+        challenge(t, pixels, modes);
     }
     finish(t, pixels);
-    return SX_OK;
 }
 
 static sx_status tile_create(const sx_dcos_plan *plan, tile *t) {
     const size_t n = (size_t)plan->grid.n;
     SXI_TRY(sxi_dcos_lanes_create(plan, &t->lanes));
+    SXI_TRY(sxi_dcos_spectrum_work_create(plan->fast->spectrum, &t->spectrum));
     t->pixel = malloc(BLOCK * sizeof *t->pixel);
     t->job = malloc((size_t)BLOCK * SXI_DCOS_CANDIDATES * sizeof *t->job);
     t->list = malloc(BLOCK * sizeof *t->list);
     t->seed = malloc(BLOCK * sizeof *t->seed);
     t->residual = malloc(BLOCK * n * sizeof *t->residual);
-    double *s = aligned_alloc(64, (size_t)plan->grid.padded * sizeof *s);
-    if (!t->pixel || !t->job || !t->list || !t->seed || !t->residual || !s) {
-        free(s);
+    if (!t->pixel || !t->job || !t->list || !t->seed || !t->residual) {
         return SXI_FAIL(SX_ERR_MEMORY, "no memory to fit blocks of %d traces of %lld delays", BLOCK,
                         (long long)plan->grid.n);
     }
-    for (int64_t i = 0; i < plan->grid.padded; i++)
-        s[i] = i < plan->grid.n;
-    t->flat = (sxi_dcos_trace){.grid = &plan->grid,
-                               .background = plan->options.background,
-                               .used = plan->grid.n,
-                               .s = s,
-                               .bank_most = (double)INFINITY};
     return SX_OK;
 }
 
 static void tile_destroy(tile *t) {
     sxi_dcos_lanes_destroy(&t->lanes);
+    sxi_dcos_spectrum_work_destroy(&t->spectrum);
     free(t->pixel);
     free(t->job);
     free(t->list);
     free(t->seed);
     free(t->residual);
-    free(t->flat.s);
 }
 
 sx_status sxi_dcos_fast_tile(const sx_dcos_plan *plan, int64_t npix, const double *y,
@@ -407,7 +409,7 @@ sx_status sxi_dcos_fast_tile(const sx_dcos_plan *plan, int64_t npix, const doubl
                 t.pixel[count++].fit = &fit[p];
             }
         }
-        SXI_GO(run_block(&t, count));
+        run_block(&t, count);
         for (int64_t i = 0; i < count; i++) {
             if (t.pixel[i].doubtful) {
                 left[t.pixel[i].fit - fit] = true;

@@ -7,6 +7,7 @@
 
 #include "kern/dcos_kernels.h"
 #include "numer/dcos_order.h"
+#include "numer/dcos_spectrum.h"
 
 /* What all traces of a plan share; part of it. */
 typedef struct sxi_dcos_fast {
@@ -15,6 +16,7 @@ typedef struct sxi_dcos_fast {
     sxi_dcos_box box;
     bool single;           /* first in single precision */
     sxi_dcos_box approach; /* as far as that goes */
+    sxi_dcos_spectrum *spectrum;
 } sxi_dcos_fast;
 
 /* A trace on the fast way. */

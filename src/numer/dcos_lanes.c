@@ -262,7 +262,10 @@ void sxi_dcos_lanes_finish(sxi_dcos_lanes *lanes, int modes, int64_t count,
             for (int64_t i = 0; residual && i < n; i++) {
                 residual[(first + lane) * n + i] = lanes->left[i * B + lane];
             }
-            if (wanted && !pixel[first + lane]->doubtful) {
+            /* A model that is only on trial is not the answer. */
+            const sxi_dcos_seeker *s = &pixel[first + lane]->seeker;
+            const bool answer = s->demanded || s->accepted == modes;
+            if (wanted && answer && !pixel[first + lane]->doubtful) {
                 report(lanes, pixel[first + lane], modes, lane);
             }
         }
