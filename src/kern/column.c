@@ -61,31 +61,22 @@ static double column_mean(int64_t n, const double *y) {
 
 SXI_CLONES
 static void column_deviations(int64_t n, const double *y, double mean, sxi_column_shape *shape) {
-    double square[SXI_LANES] = {0}, beside[SXI_LANES] = {0}, largest[SXI_LANES] = {0};
+    double square[SXI_LANES] = {0}, beside[SXI_LANES] = {0};
     int64_t i = 0;
     for (; i + SXI_LANES < n; i += SXI_LANES) {
         for (int l = 0; l < SXI_LANES; l++) {
             const double d = y[i + l] - mean, next = y[i + l + 1] - mean;
-            const double size = d < 0 ? -d : d;
             square[l] += d * d;
             beside[l] += d * next;
-            largest[l] = size > largest[l] ? size : largest[l];
         }
     }
     for (; i < n; i++) {
         const double d = y[i] - mean, next = i + 1 < n ? y[i + 1] - mean : 0;
-        const double size = d < 0 ? -d : d;
-        const int64_t l = i % SXI_LANES;
-        square[l] += d * d;
-        beside[l] += d * next;
-        largest[l] = size > largest[l] ? size : largest[l];
+        square[i % SXI_LANES] += d * d;
+        beside[i % SXI_LANES] += d * next;
     }
     shape->square = lanes_sum(square);
     shape->neighbours = lanes_sum(beside);
-    shape->largest = 0;
-    for (int l = 0; l < SXI_LANES; l++) {
-        shape->largest = largest[l] > shape->largest ? largest[l] : shape->largest;
-    }
 }
 
 void sxi_column_describe(int64_t n, const double *y, bool about_mean, sxi_column_shape *shape) {

@@ -19,12 +19,11 @@ void sxi_column_scale(int64_t n, double factor, double *a);
 /* A trace at a glance, n any number, not padded. */
 typedef struct sxi_column_shape {
     double mean;       /* 0 if not about the mean */
-    double largest;    /* deviation from it */
     double square;     /* sum of squared deviations */
     double neighbours; /* sum of products of neighbouring deviations */
 } sxi_column_shape;
 
-/* A value that is no number makes the mean, or the sum of squares, none. */
+/* A value that is no number makes the sum of squares none. */
 void sxi_column_describe(int64_t n, const double *y, bool about_mean, sxi_column_shape *shape);
 
 /* A damped cosine and sine at x, times s:

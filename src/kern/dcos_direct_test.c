@@ -88,7 +88,7 @@ static void sample_free(sample *s) {
     free(s->y);
 }
 
-static const sxi_dcos_box BOX = {-3, 400, 0.5, 90, 1e-8};
+static const sxi_dcos_box BOX = {-3, 400, 0.5, 90, 1e-8, 1e-12};
 
 /* Kinds of sums. */
 enum { Z, ONE, PLUS, MINUS };

@@ -9,11 +9,15 @@
 #define SX_START_LAMBDA 1e-3
 #define SX_MOST_LAMBDA 1e8
 #define SX_MOST_EVALUATIONS 60.0
+/* Evaluations after which Gauss-Newton is taken to creep. */
+#define SX_CREEPING 8.0
 /* A step this short, squared, in parts of the trace: data without noise end on rounding. */
 #define SX_STEP_TRACE 1e-20
 
-/* True second derivatives where none of their pivots falls below a tenth of Gauss-Newton's. */
-SX_FN SX_MASK sx_choose_matrix(const int size, const SX_POINT *point, SX_REAL *matrix) {
+/* True second derivatives where none of their pivots falls below a part of Gauss-Newton's: far from
+ * a minimum they lead astray, and where noise is large Gauss-Newton creeps. */
+SX_FN SX_MASK sx_choose_matrix(const int size, const SX_POINT *point, SX_REAL part,
+                               SX_REAL *matrix) {
     SX_REAL gauss[SXI_DCOS_TRIANGLE], newton[SXI_DCOS_TRIANGLE];
     SX_REAL gi[SXI_DCOS_MOST_THETA], ni[SXI_DCOS_MOST_THETA];
     const int count = size * (size + 1) / 2;
@@ -24,7 +28,7 @@ SX_FN SX_MASK sx_choose_matrix(const int size, const SX_POINT *point, SX_REAL *m
     const SX_MASK good = sx_factorise(size, 1e-10, gauss, gi);
     SX_MASK bent = sx_factorise(size, 0, newton, ni);
     for (int i = 0; i < size; i++) { /* pivot = 1 / inverse^2 */
-        bent = SX_AND(bent, SX_LT(SX_SET(0.1) * ni[i] * ni[i], gi[i] * gi[i]));
+        bent = SX_AND(bent, SX_LT(part * ni[i] * ni[i], gi[i] * gi[i]));
     }
     for (int i = 0; i < count; i++) {
         matrix[i] = SX_SELECT(bent, point->newton[i], point->gauss[i]);
@@ -39,7 +43,9 @@ SX_FN SX_MASK sx_accept(const int modes, const sxi_dcos_box *box, const SX_POINT
     SX_REAL matrix[SXI_DCOS_TRIANGLE];
     const SX_REAL yy = SX_LOAD(&bundle->yy[lane]), rss = SX_LOAD(&bundle->rss[lane]);
     const SX_REAL blind = SX_SET(box->blind) * yy;
-    const SX_MASK defined = SX_AND(sx_choose_matrix(size, point, matrix), point->good);
+    const SX_MASK early = SX_LT(SX_LOAD(&bundle->evaluations[lane]), SX_SET(SX_CREEPING));
+    const SX_REAL part = SX_SELECT(early, SX_SET(0.1), SX_SET(1e-6));
+    const SX_MASK defined = SX_AND(sx_choose_matrix(size, point, part, matrix), point->good);
     const SX_MASK lower = SX_OR(fresh, SX_LE(point->rss, rss + blind));
     const SX_MASK finite = SX_LT(SX_ABS(point->rss), SX_SET(1e300));
     const SX_MASK better = SX_AND(SX_AND(lower, finite), SX_AND(defined, running));

@@ -194,6 +194,14 @@ struct sx_dcos_plan {
     struct sxi_dcos_fast *fast; /* NULL: every trace goes through the exact core */
 };
 
+/* sxi_dcos_load - makes a trace ready; a state other than OK says why it cannot be fitted.
+ *
+ * in      y, sigma, weight  [nt]  as sx_dcos_fit_tile
+ * in,out  trace  s, y, one: memory [padded] each
+ * out     fit    used; with NO_SIGNAL the offset */
+sx_dcos_state sxi_dcos_load(const sx_dcos_plan *plan, const double *y, const double *sigma,
+                            const double *weight, sxi_dcos_trace *trace, sx_dcos_fit *fit);
+
 /* sxi_dcos_search_tile - finds the modes of every trace of a block of at most SXI_BANK_WIDTH.
  *
  * in,out fit  [count]  traces with used samples; state is filled for all */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "kern/bank.h"
 #include "kern/column.h"
 
 /* Traces that go through a stage together. */
@@ -81,6 +82,7 @@ sx_status sxi_dcos_fast_create(const sx_dcos_plan *plan, sxi_dcos_fast **fast) {
                                .frequency_most = grid->frequency_bound,
                                .tolerance = TOLERANCE,
                                .blind = BLIND};
+    made->delays = (sxi_dcos_delays){.n = grid->n, .x = grid->x, .dx = grid->dx};
     made->single = plan->options.precision == SX_PRECISION_MIXED;
     made->approach = made->box;
     made->approach.tolerance = APPROACH;
@@ -97,10 +99,14 @@ sx_status sxi_dcos_fast_create(const sx_dcos_plan *plan, sxi_dcos_fast **fast) {
  * modes, which are refitted with it, it is no better than a filter. */
 static double peak_keeps(int beside) { return beside == 0 ? 0.85 : SXI_DCOS_FILTER_KEEPS; }
 
+/* A minimisation that stopped has come at least so far. */
+static const double STOPPED_KEEPS = 0.7;
+
 /* What a tile works on. */
 typedef struct tile {
     const sx_dcos_plan *plan;
     bool absolute;
+    bool own; /* traces have weights of their own */
     sxi_dcos_lanes *lanes;
     sxi_dcos_spectrum_work *spectrum;
     sxi_dcos_pixel *pixel; /* [BLOCK] */
@@ -108,6 +114,8 @@ typedef struct tile {
     sxi_dcos_pixel **list; /* [BLOCK] */
     sxi_dcos_seed (*seed)[SXI_DCOS_CANDIDATES];
     float *residual; /* [BLOCK][n] */
+    double *s;       /* [BLOCK][padded], with own */
+    double *scratch; /* [2][padded] */
 } tile;
 
 /* --- loading --- */
@@ -124,48 +132,100 @@ static double common_weight(int64_t n, const double *sigma) {
     return equal && sigma[0] > 0 && isfinite(1 / sigma[0]) && isfinite(sigma[0]) ? 1 / sigma[0] : 0;
 }
 
-/* False: not for the fast way. */
-static bool load(const tile *t, const double *y, const double *sigma, sxi_dcos_pixel *p) {
+static void begin(const tile *t, sxi_dcos_pixel *p) {
+    p->finished = -1;
+    p->doubtful = false;
+    sxi_dcos_seeker_begin(&t->plan->options, &p->trace, t->absolute, &p->seeker);
+    p->seeker.model[0] = (sxi_dcos_model){.rss = p->trace.yy, .evaluations = 1};
+}
+
+/* Where a trace goes. */
+typedef enum way { EQUAL, OWN, EXACT } way;
+
+/* A trace with equal weights; missing samples make their weights its own. */
+static way load_equal(const tile *t, const double *y, double weight, sxi_dcos_pixel *p) {
     const sx_dcos_plan *plan = t->plan;
     const sxi_dcos_grid *grid = &plan->grid;
-    const double reach = 1e100; /* squares of what is within it are numbers */
+    const double least = 1e-200, most = 1e200; /* what is inside has squares that are numbers */
     sxi_column_shape shape;
-    const bool constant = plan->options.background != SX_BACKGROUND_NONE;
-    const double weight = common_weight(grid->n, sigma);
-    if (!(weight > 0)) {
-        return false;
-    }
-    sxi_column_describe(grid->n, y, constant, &shape);
+    sxi_column_describe(grid->n, y, plan->options.background != SX_BACKGROUND_NONE, &shape);
     /* Offsets that leave few digits, and traces without signal, are for the exact core. */
-    if (!(shape.largest > 1e-8 * fabs(shape.mean)) || !(shape.largest < reach) ||
-        !(shape.largest > 1 / reach) || !isfinite(shape.square)) {
-        return false;
+    const double size = (double)grid->n * shape.mean * shape.mean;
+    if (!isfinite(shape.square)) {
+        return OWN;
     }
-    const double part = 1 / shape.largest;
+    if (!(shape.square > 1e-16 * size) || !(shape.square > least) || !(shape.square < most)) {
+        return EXACT;
+    }
+    const double scale = sqrt(shape.square / (double)grid->n), part = 1 / scale;
     p->trace = (sxi_dcos_trace){.grid = grid,
                                 .background = plan->options.background,
                                 .used = grid->n,
                                 .bank_most = (double)INFINITY,
                                 .yy = shape.square * part * part,
                                 .shift = shape.mean,
-                                .scale = shape.largest,
+                                .scale = scale,
                                 .weight = weight};
     p->neighbours = shape.neighbours * part * part;
     p->y = y;
-    p->finished = -1;
-    p->doubtful = false;
-    sxi_dcos_seeker_begin(&plan->options, &p->trace, t->absolute, &p->seeker);
-    p->seeker.model[0] = (sxi_dcos_model){.rss = p->trace.yy, .evaluations = 1};
+    begin(t, p);
+    return EQUAL;
+}
+
+/* A trace with weights of its own, number `at` of its block, as the exact core loads it. */
+static bool load_own(const tile *t, const double *y, const double *sigma, const double *weight,
+                     int64_t at, sxi_dcos_pixel *p) {
+    const int64_t padded = t->plan->grid.padded;
+    const double *column = t->scratch;
+    p->trace =
+        (sxi_dcos_trace){.s = t->s + at * padded, .y = t->scratch, .one = t->scratch + padded};
+    if (sxi_dcos_load(t->plan, y, sigma, weight, &p->trace, p->fit) != SX_DCOS_OK ||
+        isfinite(p->trace.bank_most) || p->trace.used < LEAST_SAMPLES_USED) {
+        return false;
+    }
+    p->neighbours = 0;
+    for (int64_t i = 0; i + 1 < t->plan->grid.n; i++) {
+        p->neighbours += column[i] * column[i + 1];
+    }
+    p->y = y + t->plan->grid.first;
+    begin(t, p);
     return true;
 }
 
 /* --- start values --- */
 
-static void residual_of_flat(int64_t n, const sxi_dcos_pixel *p, float *row) {
-    const double shift = p->trace.shift, part = 1 / p->trace.scale;
-    for (int64_t i = 0; i < n; i++) {
+/* The trace itself, times its weights. */
+static void residual_of_flat(const tile *t, const sxi_dcos_pixel *p, float *row) {
+    const double shift = p->trace.shift, part = 1 / p->trace.scale, *s = p->trace.s;
+    const int64_t n = t->plan->grid.n;
+    for (int64_t i = 0; t->own && i < n; i++) {
+        row[i] = s[i] > 0 ? (float)((p->y[i] - shift) * part * (s[i] * s[i])) : 0;
+    }
+    for (int64_t i = 0; !t->own && i < n; i++) {
         row[i] = (float)((p->y[i] - shift) * part);
     }
+}
+
+/* PLACEHOLDER */
+static void search_own(tile *t, int64_t count) {
+    const int64_t n = t->plan->grid.n, padded = t->plan->grid.padded;
+    double *r = calloc((size_t)padded * SXI_BANK_WIDTH, sizeof *r);
+    for (int64_t first = 0; first < count; first += SXI_BANK_WIDTH) {
+        const sxi_dcos_trace *traces[SXI_BANK_WIDTH];
+        const double *rows[SXI_BANK_WIDTH];
+        int k = 0;
+        for (; k < SXI_BANK_WIDTH && first + k < count; k++) {
+            traces[k] = &t->list[first + k]->trace;
+            for (int64_t i = 0; i < n; i++) {
+                r[k * padded + i] = traces[k]->s[i] > 0
+                                        ? (double)t->residual[(first + k) * n + i] / traces[k]->s[i]
+                                        : 0;
+            }
+            rows[k] = r + k * padded;
+        }
+        (void)!sxi_dcos_bank_search(t->plan->bank, k, traces, rows, t->seed + first);
+    }
+    free(r);
 }
 
 /* Peaks of what the listed traces' models leave. */
@@ -173,6 +233,10 @@ static void search(tile *t, int64_t count) {
     const int64_t n = t->plan->grid.n;
     const float *row[BLOCK];
     float variance[BLOCK];
+    if (t->own) {
+        search_own(t, count);
+        return;
+    }
     for (int64_t i = 0; i < count; i++) {
         const sxi_dcos_seeker *s = &t->list[i]->seeker;
         row[i] = t->residual + i * n;
@@ -211,13 +275,22 @@ static int64_t gather_jobs(tile *t, int64_t count) {
     return jobs;
 }
 
+/* Whether the exact core should look for the minimum that was not reached: it could be the answer,
+ * or one as good. */
+static bool matters(const sxi_dcos_seeker *s, const sxi_dcos_model *found) {
+    const double drop = s->model[s->tried].rss - found->rss;
+    const bool more = found->modes > s->tried; /* else an earlier mode is challenged */
+    return !isfinite(found->rss) || (sxi_dcos_contends(s, found) &&
+                                     !(more && drop < sxi_dcos_gain_least(s, drop, STOPPED_KEEPS)));
+}
+
 /* What jobs found, in the order in which they were given. */
 static void take_jobs(const tile *t, int64_t jobs) {
     for (int64_t i = 0; i < jobs; i++) {
         const sxi_dcos_job *job = &t->job[i];
         sxi_dcos_seeker *s = &job->pixel->seeker;
-        if (job->model.end != SXI_END_CONVERGED) { /* the exact core may find its way */
-            job->pixel->doubtful |= !isfinite(job->model.rss) || sxi_dcos_contends(s, &job->model);
+        if (job->model.end != SXI_END_CONVERGED) {
+            job->pixel->doubtful |= matters(s, &job->model);
         } else if (sxi_dcos_contends(s, &job->model)) {
             sxi_dcos_keep(s, &job->model);
         }
@@ -241,7 +314,7 @@ static void grow(tile *t, int64_t pixels, int modes, int64_t *growing) {
         sxi_dcos_lanes_finish(t->lanes, modes, count, t->list, true, -1, t->residual);
     } else {
         for (int64_t i = 0; i < count; i++) {
-            residual_of_flat(n, t->list[i], t->residual + i * n);
+            residual_of_flat(t, t->list[i], t->residual + i * n);
         }
     }
     search(t, count);
@@ -367,7 +440,7 @@ static void run_block(tile *t, int64_t pixels) {
 }
 
 static sx_status tile_create(const sx_dcos_plan *plan, tile *t) {
-    const size_t n = (size_t)plan->grid.n;
+    const size_t n = (size_t)plan->grid.n, padded = (size_t)plan->grid.padded;
     SXI_TRY(sxi_dcos_lanes_create(plan, &t->lanes));
     SXI_TRY(sxi_dcos_spectrum_work_create(plan->fast->spectrum, &t->spectrum));
     t->pixel = malloc(BLOCK * sizeof *t->pixel);
@@ -375,7 +448,9 @@ static sx_status tile_create(const sx_dcos_plan *plan, tile *t) {
     t->list = malloc(BLOCK * sizeof *t->list);
     t->seed = malloc(BLOCK * sizeof *t->seed);
     t->residual = malloc(BLOCK * n * sizeof *t->residual);
-    if (!t->pixel || !t->job || !t->list || !t->seed || !t->residual) {
+    t->s = aligned_alloc(64, BLOCK * padded * sizeof *t->s);
+    t->scratch = aligned_alloc(64, 2 * padded * sizeof *t->scratch);
+    if (!t->pixel || !t->job || !t->list || !t->seed || !t->residual || !t->s || !t->scratch) {
         return SXI_FAIL(SX_ERR_MEMORY, "no memory to fit blocks of %d traces of %lld delays", BLOCK,
                         (long long)plan->grid.n);
     }
@@ -390,33 +465,86 @@ static void tile_destroy(tile *t) {
     free(t->list);
     free(t->seed);
     free(t->residual);
+    free(t->s);
+    free(t->scratch);
+}
+
+/* Fits a block; what is in doubt is left. */
+static void fit_block(tile *t, int64_t count, const sx_dcos_fit *fit, bool *left) {
+    run_block(t, count);
+    for (int64_t i = 0; i < count; i++) {
+        left[t->pixel[i].fit - fit] = t->pixel[i].doubtful;
+    }
+}
+
+/* What a call of sx_dcos_fit_tile brings. */
+typedef struct input {
+    int64_t npix;
+    const double *y, *sigma, *weight;
+} input;
+
+/* All traces with equal weights; of the others, those with weights of their own are listed. */
+static void fit_equal(tile *t, const input *in, sx_dcos_fit *fit, bool *left, bool *own) {
+    const sx_dcos_plan *plan = t->plan;
+    int64_t count = 0;
+    t->own = false;
+    sxi_dcos_lanes_weights(t->lanes, false);
+    for (int64_t p = 0; p < in->npix; p++) {
+        const int64_t at = p * plan->nt + plan->grid.first;
+        const double weight =
+            in->weight ? 0 : common_weight(plan->grid.n, in->sigma ? in->sigma + at : NULL);
+        const way where = weight > 0 ? load_equal(t, in->y + at, weight, &t->pixel[count]) : OWN;
+        own[p] = where == OWN;
+        left[p] = where != EQUAL;
+        if (!left[p]) {
+            fit[p].used = (int32_t)plan->grid.n;
+            t->pixel[count++].fit = &fit[p];
+        }
+        if (count == BLOCK) {
+            fit_block(t, count, fit, left);
+            count = 0;
+        }
+    }
+    fit_block(t, count, fit, left);
+}
+
+/* Those that are listed, each with weights of its own. */
+static void fit_own(tile *t, const input *in, sx_dcos_fit *fit, bool *left, const bool *own) {
+    const int64_t nt = t->plan->nt;
+    int64_t count = 0;
+    t->own = true;
+    sxi_dcos_lanes_weights(t->lanes, true);
+    for (int64_t p = 0; p < in->npix; p++) {
+        t->pixel[count].fit = &fit[p];
+        if (!own[p] || !load_own(t, in->y + p * nt, in->sigma ? in->sigma + p * nt : NULL,
+                                 in->weight, count, &t->pixel[count])) {
+            continue;
+        }
+        count++;
+        if (count == BLOCK) {
+            fit_block(t, count, fit, left);
+            count = 0;
+        }
+    }
+    fit_block(t, count, fit, left);
 }
 
 sx_status sxi_dcos_fast_tile(const sx_dcos_plan *plan, int64_t npix, const double *y,
                              const double *sigma, const double *weight, bool absolute,
                              sx_dcos_fit *fit, bool *left) {
-    const int64_t nt = plan->nt, first = plan->grid.first;
     sx_status status = SX_OK;
+    const input in = {npix, y, sigma, weight};
     tile t = {.plan = plan, .absolute = absolute};
+    bool *own = malloc((size_t)(npix > 0 ? npix : 1) * sizeof *own);
     SXI_GO(tile_create(plan, &t));
-    for (int64_t p = 0; p < npix;) {
-        int64_t count = 0;
-        for (; p < npix && count < BLOCK; p++) {
-            left[p] = weight || !load(&t, y + p * nt + first, sigma ? sigma + p * nt + first : NULL,
-                                      &t.pixel[count]);
-            if (!left[p]) {
-                fit[p].used = (int32_t)plan->grid.n;
-                t.pixel[count++].fit = &fit[p];
-            }
-        }
-        run_block(&t, count);
-        for (int64_t i = 0; i < count; i++) {
-            if (t.pixel[i].doubtful) {
-                left[t.pixel[i].fit - fit] = true;
-            }
-        }
+    if (!own) {
+        status = SXI_FAIL(SX_ERR_MEMORY, "no memory to fit %lld traces", (long long)npix);
+        goto out;
     }
+    fit_equal(&t, &in, fit, left, own);
+    fit_own(&t, &in, fit, left, own);
 out:
+    free(own);
     tile_destroy(&t);
     return status;
 }

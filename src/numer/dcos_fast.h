@@ -13,6 +13,7 @@
 typedef struct sxi_dcos_fast {
     const sxi_dcos_kernels *kernels;
     sxi_dcos_even even;
+    sxi_dcos_delays delays;
     sxi_dcos_box box;
     bool single;           /* first in single precision */
     sxi_dcos_box approach; /* as far as that goes */
@@ -21,7 +22,7 @@ typedef struct sxi_dcos_fast {
 
 /* A trace on the fast way. */
 typedef struct sxi_dcos_pixel {
-    sxi_dcos_trace trace; /* without its columns */
+    sxi_dcos_trace trace; /* s where it has weights of its own; no other columns */
     sxi_dcos_seeker seeker;
     const double *y;   /* [n] as given */
     double neighbours; /* sum of y_i y_{i+1} of the scaled trace */
@@ -40,6 +41,9 @@ typedef struct sxi_dcos_job {
 typedef struct sxi_dcos_lanes sxi_dcos_lanes;
 sx_status sxi_dcos_lanes_create(const sx_dcos_plan *plan, sxi_dcos_lanes **lanes);
 void sxi_dcos_lanes_destroy(sxi_dcos_lanes **lanes);
+
+/* sxi_dcos_lanes_weights - whether the traces to come have weights of their own. */
+void sxi_dcos_lanes_weights(sxi_dcos_lanes *lanes, bool own);
 
 /* sxi_dcos_lanes_minimise - runs jobs of models of so many modes, >= 1. A lane whose trace is done
  * takes the next. */

@@ -13,7 +13,9 @@ static const uint32_t ALL = UINT32_MAX;
 
 struct sxi_dcos_lanes {
     const sx_dcos_plan *plan;
+    bool own;      /* every trace has weights of its own, else all are 1 */
     double *y;     /* [n][B] */
+    double *w;     /* [n][B], with own */
     float *single; /* [n][B], where sums run in single precision */
     float *left;   /* [n][B] residuals */
     double neighbours[B];
@@ -30,15 +32,17 @@ sx_status sxi_dcos_lanes_create(const sx_dcos_plan *plan, sxi_dcos_lanes **lanes
         memset(made, 0, sizeof *made);
         made->plan = plan;
         made->y = aligned_alloc(64, samples * sizeof(double));
+        made->w = aligned_alloc(64, samples * sizeof(double));
         made->single = aligned_alloc(64, samples * sizeof(float));
         made->left = aligned_alloc(64, samples * sizeof(float));
     }
-    if (!made || !made->y || !made->single || !made->left) {
+    if (!made || !made->y || !made->w || !made->single || !made->left) {
         sxi_dcos_lanes_destroy(&made);
         return SXI_FAIL(SX_ERR_MEMORY, "no memory for bundles of traces of %lld delays",
                         (long long)plan->grid.n);
     }
     memset(made->y, 0, samples * sizeof(double));
+    memset(made->w, 0, samples * sizeof(double));
     memset(made->single, 0, samples * sizeof(float));
     *lanes = made;
     return SX_OK;
@@ -47,6 +51,7 @@ sx_status sxi_dcos_lanes_create(const sx_dcos_plan *plan, sxi_dcos_lanes **lanes
 void sxi_dcos_lanes_destroy(sxi_dcos_lanes **lanes) {
     if (*lanes) {
         free((*lanes)->y);
+        free((*lanes)->w);
         free((*lanes)->single);
         free((*lanes)->left);
         free(*lanes);
@@ -54,23 +59,64 @@ void sxi_dcos_lanes_destroy(sxi_dcos_lanes **lanes) {
     }
 }
 
+void sxi_dcos_lanes_weights(sxi_dcos_lanes *lanes, bool own) { lanes->own = own; }
+
 /* --- one lane --- */
 
-static void put_trace(sxi_dcos_lanes *lanes, const sxi_dcos_pixel *pixel, int modes, bool single,
-                      int lane) {
+/* Samples that are moved together, so that a line of the bundle is filled while it is near. */
+enum { PIECE = 8 };
+
+/* Weights of its own; missing samples have none. */
+static void put_weighted(sxi_dcos_lanes *lanes, const sxi_dcos_pixel *pixel, int lane, int64_t from,
+                         int64_t to) {
     const sxi_dcos_trace *trace = &pixel->trace;
-    sxi_dcos_bundle *b = &lanes->bundle;
-    const int64_t n = trace->grid->n;
     const double shift = trace->shift, part = 1 / trace->scale;
-    if (single) {
-        for (int64_t i = 0; i < n; i++) {
-            lanes->single[i * B + lane] = (float)((pixel->y[i] - shift) * part);
-        }
-    } else {
-        for (int64_t i = 0; i < n; i++) {
-            lanes->y[i * B + lane] = (pixel->y[i] - shift) * part;
+    for (int64_t i = from; i < to; i++) {
+        const double s = trace->s[i];
+        lanes->w[i * B + lane] = s * s;
+        lanes->y[i * B + lane] = s > 0 ? (pixel->y[i] - shift) * part : 0;
+    }
+}
+
+static void put_equal(double *y, const sxi_dcos_pixel *pixel, int lane, int64_t from, int64_t to) {
+    const double shift = pixel->trace.shift, part = 1 / pixel->trace.scale;
+    for (int64_t i = from; i < to; i++) {
+        y[i * B + lane] = (pixel->y[i] - shift) * part;
+    }
+}
+
+static void put_single(float *y, const sxi_dcos_pixel *pixel, int lane, int64_t from, int64_t to) {
+    const double shift = pixel->trace.shift, part = 1 / pixel->trace.scale;
+    for (int64_t i = from; i < to; i++) {
+        y[i * B + lane] = (float)((pixel->y[i] - shift) * part);
+    }
+}
+
+/* The samples of the lanes that are set. */
+static void put_samples(sxi_dcos_lanes *lanes, bool single, uint32_t set,
+                        sxi_dcos_pixel *const pixel[B]) {
+    const int64_t n = lanes->plan->grid.n;
+    /* Few lanes leave no line to be filled together. */
+    const int64_t piece = __builtin_popcount(set) < PIECE ? n : PIECE;
+    for (int64_t from = 0; from < n; from += piece) {
+        const int64_t to = from + piece < n ? from + piece : n;
+        for (int lane = 0; lane < B; lane++) {
+            if (!(set >> lane & 1)) {
+                continue;
+            }
+            if (lanes->own) {
+                put_weighted(lanes, pixel[lane], lane, from, to);
+            } else if (single) {
+                put_single(lanes->single, pixel[lane], lane, from, to);
+            } else {
+                put_equal(lanes->y, pixel[lane], lane, from, to);
+            }
         }
     }
+}
+
+static void put_trace(sxi_dcos_lanes *lanes, const sxi_dcos_trace *trace, int modes, int lane) {
+    sxi_dcos_bundle *b = &lanes->bundle;
     b->yy[lane] = trace->yy;
     b->total[lane] =
         trace->background == SX_BACKGROUND_NONE ? SXI_DCOS_NO_CONSTANT : (double)trace->used;
@@ -114,7 +160,10 @@ static void get_model(const sxi_dcos_lanes *lanes, int lane, sxi_dcos_model *mod
 
 static void make_sums(sxi_dcos_lanes *lanes, int modes, bool single, uint32_t wanted) {
     const sxi_dcos_fast *fast = lanes->plan->fast;
-    if (single) {
+    if (lanes->own) {
+        fast->kernels->direct(modes, &fast->delays, lanes->w, lanes->y, wanted, &lanes->bundle,
+                              &lanes->sums);
+    } else if (single) {
         fast->kernels->even_single(modes, &fast->even, lanes->single, wanted, &lanes->bundle,
                                    &lanes->sums);
     } else {
@@ -124,6 +173,27 @@ static void make_sums(sxi_dcos_lanes *lanes, int modes, bool single, uint32_t wa
 
 /* --- the queue --- */
 
+/* Jobs into lanes that are free; returns the first that found none. */
+static int64_t refill(sxi_dcos_lanes *lanes, int modes, bool single, int64_t next, int64_t count,
+                      const sxi_dcos_job *job, int64_t held[B]) {
+    sxi_dcos_bundle *b = &lanes->bundle;
+    sxi_dcos_pixel *pixel[B];
+    uint32_t set = 0;
+    for (int lane = 0; lane < B && next < count; lane++) {
+        if (!(b->running >> lane & 1)) {
+            put_trace(lanes, &job[next].pixel->trace, modes, lane);
+            put_model(lanes, &job[next].model, lane);
+            pixel[lane] = job[next].pixel;
+            set |= UINT32_C(1) << lane;
+            held[lane] = next++;
+        }
+    }
+    put_samples(lanes, single, set, pixel);
+    b->running |= set;
+    b->fresh |= set;
+    return next;
+}
+
 static void run_queue(sxi_dcos_lanes *lanes, int modes, bool single, int64_t count,
                       sxi_dcos_job *job) {
     const sxi_dcos_fast *fast = lanes->plan->fast;
@@ -131,15 +201,7 @@ static void run_queue(sxi_dcos_lanes *lanes, int modes, bool single, int64_t cou
     int64_t held[B], next = 0;
     b->running = b->fresh = b->failed = b->frozen = 0;
     for (;;) {
-        for (int lane = 0; lane < B && next < count; lane++) {
-            if (!(b->running >> lane & 1)) {
-                put_trace(lanes, job[next].pixel, modes, single, lane);
-                put_model(lanes, &job[next].model, lane);
-                b->running |= UINT32_C(1) << lane;
-                b->fresh |= UINT32_C(1) << lane;
-                held[lane] = next++;
-            }
-        }
+        next = refill(lanes, modes, single, next, count, job, held);
         const uint32_t before = b->running;
         if (!before) {
             return;
@@ -157,7 +219,7 @@ static void run_queue(sxi_dcos_lanes *lanes, int modes, bool single, int64_t cou
 }
 
 void sxi_dcos_lanes_minimise(sxi_dcos_lanes *lanes, int modes, int64_t count, sxi_dcos_job *job) {
-    if (lanes->plan->fast->single) {
+    if (lanes->plan->fast->single && !lanes->own) {
         run_queue(lanes, modes, true, count, job);
     }
     run_queue(lanes, modes, false, count, job);
@@ -178,28 +240,6 @@ static void get_covariance(const sxi_dcos_lanes *lanes, const sxi_dcos_trace *tr
             cov->c[i][j] = cov->c[j][i] =
                 lanes->errors.covariance[row * (row + 1) / 2 + column][lane];
         }
-    }
-}
-
-/* PLACEHOLDER until the kernel lands */
-static void leave(sxi_dcos_lanes *lanes, int modes) {
-    const sxi_dcos_bundle *b = &lanes->bundle;
-    const sxi_dcos_grid *grid = &lanes->plan->grid;
-    for (int l = 0; l < B; l++) {
-        double last = 0, sum = 0;
-        for (int64_t i = 0; i < grid->n; i++) {
-            double r = lanes->y[i * B + l] - b->coefficient[0][l];
-            for (int k = 0; k < modes; k++) {
-                double e = exp(-b->theta[2 * k][l] * grid->x[i]);
-                double a = 6.283185307179586 * b->theta[2 * k + 1][l] * grid->x[i];
-                r -= e * (b->coefficient[1 + 2 * k][l] * cos(a) +
-                          b->coefficient[2 + 2 * k][l] * sin(a));
-            }
-            lanes->left[i * B + l] = (float)r;
-            sum += i ? r * last : 0;
-            last = r;
-        }
-        lanes->neighbours[l] = sum;
     }
 }
 
@@ -231,41 +271,60 @@ static void report(sxi_dcos_lanes *lanes, sxi_dcos_pixel *pixel, int modes, int 
     pixel->finished = modes;
 }
 
+/* Residuals of the lanes into rows. */
+static void get_residuals(const sxi_dcos_lanes *lanes, int count, float *row) {
+    const int64_t n = lanes->plan->grid.n;
+    for (int64_t from = 0; from < n; from += PIECE) {
+        const int64_t to = from + PIECE < n ? from + PIECE : n;
+        for (int lane = 0; lane < count; lane++) {
+            for (int64_t i = from; i < to; i++) {
+                row[lane * n + i] = lanes->left[i * B + lane];
+            }
+        }
+    }
+}
+
+/* Models of the traces of one bundle, evaluated at their minima. */
+static void evaluate(sxi_dcos_lanes *lanes, int modes, int count, sxi_dcos_pixel *const *pixel) {
+    sxi_dcos_bundle *b = &lanes->bundle;
+    const uint32_t used = count == B ? ALL : (UINT32_C(1) << count) - 1;
+    for (int lane = 0; lane < count; lane++) {
+        put_trace(lanes, &pixel[lane]->trace, modes, lane);
+        put_model(lanes, &pixel[lane]->seeker.model[modes], lane);
+    }
+    put_samples(lanes, false, used, pixel);
+    make_sums(lanes, modes, false, used);
+    lanes->plan->fast->kernels->errors(modes, &lanes->sums, used, b, &lanes->errors);
+    for (int lane = 0; lane < count; lane++) {
+        sxi_dcos_pixel *p = pixel[lane];
+        get_coefficients(lanes, &p->trace, modes, lane, &p->seeker.model[modes]);
+        const double far = b->decrement[lane] * b->freedom[lane];
+        p->doubtful = p->doubtful || lanes->errors.singular >> lane & 1 ||
+                      !(far <= AT_MINIMUM * AT_MINIMUM * b->rss[lane]);
+    }
+}
+
 void sxi_dcos_lanes_finish(sxi_dcos_lanes *lanes, int modes, int64_t count,
                            sxi_dcos_pixel *const *pixel, bool wanted, int without,
                            float *residual) {
-    const sxi_dcos_kernels *kernels = lanes->plan->fast->kernels;
     sxi_dcos_bundle *b = &lanes->bundle;
-    const int64_t n = lanes->plan->grid.n;
     for (int64_t first = 0; first < count; first += B) {
-        const int lanes_used = count - first < B ? (int)(count - first) : B;
-        const uint32_t used = lanes_used == B ? ALL : (UINT32_C(1) << lanes_used) - 1;
-        for (int lane = 0; lane < lanes_used; lane++) {
-            put_trace(lanes, pixel[first + lane], modes, false, lane);
-            put_model(lanes, &pixel[first + lane]->seeker.model[modes], lane);
-        }
-        make_sums(lanes, modes, false, used);
-        kernels->errors(modes, &lanes->sums, used, b, &lanes->errors);
-        for (int lane = 0; lane < lanes_used; lane++) {
-            sxi_dcos_pixel *p = pixel[first + lane];
-            get_coefficients(lanes, &p->trace, modes, lane, &p->seeker.model[modes]);
-            const double far = b->decrement[lane] * b->freedom[lane];
-            p->doubtful = p->doubtful || lanes->errors.singular >> lane & 1 ||
-                          !(far <= AT_MINIMUM * AT_MINIMUM * b->rss[lane]);
-        }
+        const int held = count - first < B ? (int)(count - first) : B;
+        evaluate(lanes, modes, held, pixel + first);
         if (without >= 0) {
             memset(b->coefficient[1 + 2 * without], 0, sizeof b->coefficient[0]);
             memset(b->coefficient[2 + 2 * without], 0, sizeof b->coefficient[0]);
         }
-        leave(lanes, modes);
-        for (int lane = 0; lane < lanes_used; lane++) {
-            for (int64_t i = 0; residual && i < n; i++) {
-                residual[(first + lane) * n + i] = lanes->left[i * B + lane];
-            }
+        lanes->plan->fast->kernels->residual(modes, &lanes->plan->fast->delays,
+                                             lanes->own ? lanes->w : NULL, lanes->y, ALL, b,
+                                             lanes->left, lanes->neighbours);
+        if (residual) {
+            get_residuals(lanes, held, residual + first * lanes->plan->grid.n);
+        }
+        for (int lane = 0; wanted && lane < held; lane++) {
             /* A model that is only on trial is not the answer. */
             const sxi_dcos_seeker *s = &pixel[first + lane]->seeker;
-            const bool answer = s->demanded || s->accepted == modes;
-            if (wanted && answer && !pixel[first + lane]->doubtful) {
+            if ((s->demanded || s->accepted == modes) && !pixel[first + lane]->doubtful) {
                 report(lanes, pixel[first + lane], modes, lane);
             }
         }

@@ -98,12 +98,13 @@ static bool make_covariance(const sxi_dcos_work *work, const sxi_dcos_trace *tra
     return true;
 }
 
-/* Error of a quantity from its derivatives. */
-static double propagate(const sxi_dcos_covariance *cov, const double *derivative, double variance) {
+/* Error of a quantity from its derivatives with respect to a few parameters. */
+static double propagate(const sxi_dcos_covariance *cov, int count, const int *parameter,
+                        const double *derivative, double variance) {
     double sum = 0;
-    for (int i = 0; i < cov->count; i++) {
-        for (int j = 0; j < cov->count; j++) {
-            sum += derivative[i] * cov->c[i][j] * derivative[j];
+    for (int i = 0; i < count; i++) {
+        for (int j = 0; j < count; j++) {
+            sum += derivative[i] * cov->c[parameter[i]][parameter[j]] * derivative[j];
         }
     }
     return sum >= 0 ? sqrt(sum * variance) : (double)NAN;
@@ -132,22 +133,17 @@ static void put_mode(const sxi_dcos_covariance *cov, const sxi_dcos_trace *trace
     double g = model->theta[2 * k], f = model->theta[2 * k + 1];
     double size = hypot(a, b);
     double amplitude = size * exp(g * ahead) * trace->scale;
-    double slope[PARAMETERS] = {0};
+    const int amplitude_of[] = {ia, ib, ig}, phase_of[] = {ia, ib, iff};
+    const double amplitude_slope[] = {a / (size * size), b / (size * size), ahead};
+    const double phase_slope[] = {b / (size * size), -a / (size * size), -two_pi * ahead};
     mode->frequency = f / span;
     mode->decay = g / span;
     mode->amplitude = amplitude;
     mode->phase = wrap(atan2(-b, a) - two_pi * f * ahead);
     mode->frequency_error = error_of(cov, iff, variance) / span;
     mode->decay_error = error_of(cov, ig, variance) / span;
-    slope[ia] = a / (size * size);
-    slope[ib] = b / (size * size);
-    slope[ig] = ahead;
-    mode->amplitude_error = amplitude * propagate(cov, slope, variance);
-    slope[ia] = b / (size * size);
-    slope[ib] = -a / (size * size);
-    slope[ig] = 0;
-    slope[iff] = -two_pi * ahead;
-    mode->phase_error = propagate(cov, slope, variance);
+    mode->amplitude_error = amplitude * propagate(cov, 3, amplitude_of, amplitude_slope, variance);
+    mode->phase_error = propagate(cov, 3, phase_of, phase_slope, variance);
 }
 
 static void put_background(const sxi_dcos_covariance *cov, const sxi_dcos_trace *trace,
@@ -155,7 +151,6 @@ static void put_background(const sxi_dcos_covariance *cov, const sxi_dcos_trace 
                            sx_dcos_fit *fit) {
     const double span = trace->grid->span, scale = trace->scale;
     const double *c = model->coefficient;
-    double slope[PARAMETERS] = {0};
     if (trace->background == SX_BACKGROUND_NONE) {
         fit->offset = 0;
         fit->offset_error = 0;
@@ -165,19 +160,19 @@ static void put_background(const sxi_dcos_covariance *cov, const sxi_dcos_trace 
     fit->offset_error = scale * error_of(cov, 0, variance);
     if (trace->background == SX_BACKGROUND_LINEAR) {
         fit->offset -= scale * c[1] * ahead;
-        slope[0] = 1;
-        slope[1] = -ahead;
-        fit->offset_error = scale * propagate(cov, slope, variance);
+        const int of[] = {0, 1};
+        const double slope[] = {1, -ahead};
+        fit->offset_error = scale * propagate(cov, 2, of, slope, variance);
         fit->background_slope = scale * c[1] / span;
         fit->background_slope_error = scale * error_of(cov, 1, variance) / span;
     }
     if (trace->background == SX_BACKGROUND_EXP) {
         int ir = cov->count - 1;
         double rate = model->theta[2 * model->modes], grown = exp(rate * ahead);
-        slope[1] = grown;
-        slope[ir] = c[1] * ahead * grown;
+        const int of[] = {1, ir};
+        const double slope[] = {grown, c[1] * ahead * grown};
         fit->background_amplitude = scale * c[1] * grown;
-        fit->background_amplitude_error = scale * propagate(cov, slope, variance);
+        fit->background_amplitude_error = scale * propagate(cov, 2, of, slope, variance);
         fit->background_time = span / rate;
         fit->background_time_error = span / (rate * rate) * error_of(cov, ir, variance);
     }
