@@ -99,15 +99,17 @@ SX_FN SX_REAL sx_solve_step(const int size, const SX_REAL *matrix, const SX_REAL
     return decrement;
 }
 
-/* best + step, cut to half a cycle and to doubling a decay (beyond lies another basin), inside the
- * box. */
+/* best + step inside the box, cut where another basin may begin: at half a cycle, or a part of the
+ * width of a strongly damped mode, which is g / 2 pi cycles, and at doubling a decay. */
 SX_FN void sx_move(const int size, const sxi_dcos_box *box, const SX_REAL *step, int lane,
                    SX_MASK running, sxi_dcos_bundle *bundle) {
     const SX_REAL one = SX_SET(1.0), half = SX_SET(0.5);
     SX_REAL part = one;
     for (int i = 0; i < size; i++) {
         const SX_REAL best = SX_LOAD(&bundle->best[i][lane]);
-        const SX_REAL most = i % 2 ? half : sx_larger(SX_SET(3.0), SX_ABS(best));
+        const SX_REAL damped = SX_LOAD(&bundle->best[i - i % 2][lane]);
+        const SX_REAL most =
+            i % 2 ? sx_larger(half, SX_SET(0.05) * damped) : sx_larger(SX_SET(3.0), SX_ABS(best));
         const SX_REAL length = SX_ABS(step[i]);
         part = SX_SELECT(SX_LT(most, length * part), most / length, part);
     }

@@ -299,8 +299,9 @@ static void evaluate(sxi_dcos_lanes *lanes, int modes, int count, sxi_dcos_pixel
         sxi_dcos_pixel *p = pixel[lane];
         get_coefficients(lanes, &p->trace, modes, lane, &p->seeker.model[modes]);
         const double far = b->decrement[lane] * b->freedom[lane];
+        const bool bound = p->seeker.model[modes].frozen != 0; /* no zero of the gradient there */
         p->doubtful = p->doubtful || lanes->errors.singular >> lane & 1 ||
-                      !(far <= AT_MINIMUM * AT_MINIMUM * b->rss[lane]);
+                      !(bound || far <= AT_MINIMUM * AT_MINIMUM * b->rss[lane]);
     }
 }
 
