@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "kern/bank.h"
 #include "kern/column.h"
+#include "numer/dcos_shared.h"
 
 /* Traces that go through a stage together. */
 enum { BLOCK = 512, LEAST_SAMPLES_USED = 16 };
@@ -16,7 +17,7 @@ enum { BLOCK = 512, LEAST_SAMPLES_USED = 16 };
 static bool possible(const sx_dcos_plan *plan) {
     const sx_dcos_options *options = &plan->options;
     return options->background <= SX_BACKGROUND_NONE && options->init == SX_INIT_BANK &&
-           plan->grid.n >= LEAST_SAMPLES_USED && plan->grid.dx > 0;
+           plan->grid.n >= LEAST_SAMPLES_USED;
 }
 
 static sx_status choose_kernels(sx_dcos_backend backend, const sxi_dcos_kernels **kernels) {
@@ -39,18 +40,31 @@ static sx_status choose_kernels(sx_dcos_backend backend, const sxi_dcos_kernels 
     return SX_OK;
 }
 
-static sx_status make_spectrum(const sx_dcos_plan *plan, sxi_dcos_spectrum **spectrum) {
+/* Over the delays themselves, or over the grid that traces are spread to. */
+static sx_status make_spectrum(const sx_dcos_plan *plan, const sxi_dcos_shared *shared,
+                               sxi_dcos_spectrum **spectrum) {
     const sxi_dcos_grid *grid = &plan->grid;
-    const sxi_dcos_spectrum_grid even = {.samples = grid->n,
-                                         .step = grid->dx,
-                                         .frequency_least = grid->frequency_least,
-                                         .frequency_most = grid->frequency_most,
-                                         .centred = plan->options.background != SX_BACKGROUND_NONE};
-    return sxi_dcos_spectrum_create(&even, spectrum);
+    const bool centred = plan->options.background != SX_BACKGROUND_NONE;
+    sxi_dcos_spectrum_grid transformed = {.samples = grid->n,
+                                          .step = grid->dx,
+                                          .frequency_least = grid->frequency_least,
+                                          .frequency_most = grid->frequency_most,
+                                          .centred = centred};
+    if (shared) {
+        transformed.samples = shared->samples;
+        transformed.first = shared->first;
+        transformed.step = shared->dx;
+        transformed.delays = grid->n;
+        transformed.x = grid->x;
+        transformed.factor = sxi_dcos_shared_factor;
+        transformed.data = shared;
+    }
+    return sxi_dcos_spectrum_create(&transformed, spectrum);
 }
 
 void sxi_dcos_fast_destroy(sxi_dcos_fast **fast) {
     if (*fast) {
+        sxi_dcos_shared_destroy(&(*fast)->shared);
         sxi_dcos_spectrum_destroy(&(*fast)->spectrum);
         free(*fast);
         *fast = NULL;
@@ -62,9 +76,29 @@ static const double APPROACH = 0.05, SINGLE_BLIND = 1e-6;
 /* Newton's next step is then a millionth of a deviation. */
 static const double TOLERANCE = 1e-4, BLIND = 1e-12;
 
-sx_status sxi_dcos_fast_create(const sx_dcos_plan *plan, sxi_dcos_fast **fast) {
+static void fill(const sx_dcos_plan *plan, const sxi_dcos_kernels *kernels, sxi_dcos_fast *fast) {
     const sxi_dcos_grid *grid = &plan->grid;
+    const double served = fast->shared ? fast->shared->decay_most : grid->decay_most;
+    fast->kernels = kernels;
+    if (grid->dx > 0) {
+        sxi_dcos_even_make(grid->n, grid->dx, &fast->even);
+    }
+    fast->delays = (sxi_dcos_delays){.n = grid->n, .x = grid->x, .dx = grid->dx};
+    fast->box = (sxi_dcos_box){.decay_least = grid->decay_least,
+                               .decay_most = fmin(grid->decay_most, served),
+                               .frequency_least = grid->frequency_least,
+                               .frequency_most = grid->frequency_bound,
+                               .tolerance = TOLERANCE,
+                               .blind = BLIND};
+    fast->single = plan->options.precision == SX_PRECISION_MIXED;
+    fast->approach = fast->box;
+    fast->approach.tolerance = APPROACH;
+    fast->approach.blind = SINGLE_BLIND;
+}
+
+sx_status sxi_dcos_fast_create(const sx_dcos_plan *plan, sxi_dcos_fast **fast) {
     const sxi_dcos_kernels *kernels = NULL;
+    sx_status status = SX_OK;
     *fast = NULL;
     SXI_TRY(choose_kernels(plan->options.backend, &kernels)); /* a wrong name is one in any case */
     if (!possible(plan)) {
@@ -74,24 +108,17 @@ sx_status sxi_dcos_fast_create(const sx_dcos_plan *plan, sxi_dcos_fast **fast) {
     if (!made) {
         return SXI_FAIL(SX_ERR_MEMORY, "no memory for the plan of a fit");
     }
-    made->kernels = kernels;
-    sxi_dcos_even_make(grid->n, grid->dx, &made->even);
-    made->box = (sxi_dcos_box){.decay_least = grid->decay_least,
-                               .decay_most = grid->decay_most,
-                               .frequency_least = grid->frequency_least,
-                               .frequency_most = grid->frequency_bound,
-                               .tolerance = TOLERANCE,
-                               .blind = BLIND};
-    made->delays = (sxi_dcos_delays){.n = grid->n, .x = grid->x, .dx = grid->dx};
-    made->single = plan->options.precision == SX_PRECISION_MIXED;
-    made->approach = made->box;
-    made->approach.tolerance = APPROACH;
-    made->approach.blind = SINGLE_BLIND;
-    sx_status status = make_spectrum(plan, &made->spectrum);
-    if (status != SX_OK) {
-        sxi_dcos_fast_destroy(&made);
+    if (!(plan->grid.dx > 0)) {
+        SXI_GO(sxi_dcos_shared_create(&plan->grid, NULL, &made->shared));
     }
+    if (plan->grid.dx > 0 || made->shared) {
+        SXI_GO(make_spectrum(plan, made->shared, &made->spectrum));
+    }
+    fill(plan, kernels, made);
     *fast = made;
+    made = NULL;
+out:
+    sxi_dcos_fast_destroy(&made);
     return status;
 }
 
@@ -106,16 +133,18 @@ static const double STOPPED_KEEPS = 0.7;
 typedef struct tile {
     const sx_dcos_plan *plan;
     bool absolute;
-    bool own; /* traces have weights of their own */
+    sxi_dcos_way way;
     sxi_dcos_lanes *lanes;
     sxi_dcos_spectrum_work *spectrum;
     sxi_dcos_pixel *pixel; /* [BLOCK] */
     sxi_dcos_job *job;     /* [BLOCK * SXI_DCOS_CANDIDATES] */
     sxi_dcos_pixel **list; /* [BLOCK] */
     sxi_dcos_seed (*seed)[SXI_DCOS_CANDIDATES];
-    float *residual; /* [BLOCK][n] */
-    double *s;       /* [BLOCK][padded], with own */
-    double *scratch; /* [2][padded] */
+    float *residual;      /* [BLOCK][n] */
+    float *residual_grid; /* [BLOCK][room] of them spread, SHARED */
+    double *grid;         /* [BLOCK][room] traces spread, SHARED */
+    double *s;            /* [BLOCK][padded]  OWN: roots of weights; SHARED: traces */
+    double *scratch;      /* [2][padded] */
 } tile;
 
 /* --- loading --- */
@@ -198,10 +227,10 @@ static bool load_own(const tile *t, const double *y, const double *sigma, const 
 static void residual_of_flat(const tile *t, const sxi_dcos_pixel *p, float *row) {
     const double shift = p->trace.shift, part = 1 / p->trace.scale, *s = p->trace.s;
     const int64_t n = t->plan->grid.n;
-    for (int64_t i = 0; t->own && i < n; i++) {
+    for (int64_t i = 0; t->way == SXI_WAY_OWN && i < n; i++) {
         row[i] = s[i] > 0 ? (float)((p->y[i] - shift) * part * (s[i] * s[i])) : 0;
     }
-    for (int64_t i = 0; !t->own && i < n; i++) {
+    for (int64_t i = 0; t->way != SXI_WAY_OWN && i < n; i++) {
         row[i] = (float)((p->y[i] - shift) * part);
     }
 }
@@ -228,19 +257,34 @@ static void search_own(tile *t, int64_t count) {
     free(r);
 }
 
+/* Residuals from their delays to the grid that is transformed. */
+static void spread_residuals(const tile *t, int64_t count, const float *row[BLOCK]) {
+    const sxi_dcos_fast *fast = t->plan->fast;
+    float *grid[BLOCK] = {0};
+    for (int64_t i = 0; i < count; i++) {
+        grid[i] = t->residual_grid + i * fast->shared->room;
+    }
+    fast->kernels->spread_single(fast->shared, count, row, grid);
+    for (int64_t i = 0; i < count; i++) {
+        row[i] = grid[i];
+    }
+}
+
 /* Peaks of what the listed traces' models leave. */
 static void search(tile *t, int64_t count) {
-    const int64_t n = t->plan->grid.n;
-    const float *row[BLOCK];
+    const float *row[BLOCK] = {0};
     float variance[BLOCK];
-    if (t->own) {
+    if (t->way == SXI_WAY_OWN) {
         search_own(t, count);
         return;
     }
     for (int64_t i = 0; i < count; i++) {
         const sxi_dcos_seeker *s = &t->list[i]->seeker;
-        row[i] = t->residual + i * n;
+        row[i] = t->residual + i * t->plan->grid.n;
         variance[i] = (float)sxi_dcos_noise(s, s->model[s->tried].rss, s->tried);
+    }
+    if (t->way == SXI_WAY_SHARED) {
+        spread_residuals(t, count, row);
     }
     sxi_dcos_spectrum_search(t->plan->fast->spectrum, t->spectrum, count, row, variance,
                              SXI_DCOS_FILTER_KEEPS, SXI_DCOS_CHANCE, t->seed);
@@ -441,16 +485,22 @@ static void run_block(tile *t, int64_t pixels) {
 
 static sx_status tile_create(const sx_dcos_plan *plan, tile *t) {
     const size_t n = (size_t)plan->grid.n, padded = (size_t)plan->grid.padded;
+    const size_t room = plan->fast->shared ? (size_t)plan->fast->shared->room : 1;
     SXI_TRY(sxi_dcos_lanes_create(plan, &t->lanes));
-    SXI_TRY(sxi_dcos_spectrum_work_create(plan->fast->spectrum, &t->spectrum));
+    if (plan->fast->spectrum) {
+        SXI_TRY(sxi_dcos_spectrum_work_create(plan->fast->spectrum, &t->spectrum));
+    }
     t->pixel = malloc(BLOCK * sizeof *t->pixel);
     t->job = malloc((size_t)BLOCK * SXI_DCOS_CANDIDATES * sizeof *t->job);
     t->list = malloc(BLOCK * sizeof *t->list);
     t->seed = malloc(BLOCK * sizeof *t->seed);
     t->residual = malloc(BLOCK * n * sizeof *t->residual);
+    t->residual_grid = malloc(BLOCK * room * sizeof *t->residual_grid);
+    t->grid = malloc(BLOCK * room * sizeof *t->grid);
     t->s = aligned_alloc(64, BLOCK * padded * sizeof *t->s);
     t->scratch = aligned_alloc(64, 2 * padded * sizeof *t->scratch);
-    if (!t->pixel || !t->job || !t->list || !t->seed || !t->residual || !t->s || !t->scratch) {
+    if (!t->pixel || !t->job || !t->list || !t->seed || !t->residual || !t->residual_grid ||
+        !t->grid || !t->s || !t->scratch) {
         return SXI_FAIL(SX_ERR_MEMORY, "no memory to fit blocks of %d traces of %lld delays", BLOCK,
                         (long long)plan->grid.n);
     }
@@ -465,12 +515,36 @@ static void tile_destroy(tile *t) {
     free(t->list);
     free(t->seed);
     free(t->residual);
+    free(t->residual_grid);
+    free(t->grid);
     free(t->s);
     free(t->scratch);
 }
 
+/* Traces, about their means, from their delays to the even grid. */
+static void spread(const tile *t, int64_t count) {
+    const sxi_dcos_fast *fast = t->plan->fast;
+    const double *row[BLOCK] = {0};
+    double *grid[BLOCK] = {0};
+    for (int64_t i = 0; i < count; i++) {
+        sxi_dcos_pixel *p = &t->pixel[i];
+        double *centred = t->s + i * t->plan->grid.padded;
+        const double shift = p->trace.shift, part = 1 / p->trace.scale;
+        for (int64_t k = 0; k < t->plan->grid.n; k++) {
+            centred[k] = (p->y[k] - shift) * part;
+        }
+        row[i] = centred;
+        grid[i] = t->grid + i * fast->shared->room;
+        p->spread = grid[i];
+    }
+    fast->kernels->spread(fast->shared, count, row, grid);
+}
+
 /* Fits a block; what is in doubt is left. */
 static void fit_block(tile *t, int64_t count, const sx_dcos_fit *fit, bool *left) {
+    if (t->way == SXI_WAY_SHARED) {
+        spread(t, count);
+    }
     run_block(t, count);
     for (int64_t i = 0; i < count; i++) {
         left[t->pixel[i].fit - fit] = t->pixel[i].doubtful;
@@ -487,8 +561,8 @@ typedef struct input {
 static void fit_equal(tile *t, const input *in, sx_dcos_fit *fit, bool *left, bool *own) {
     const sx_dcos_plan *plan = t->plan;
     int64_t count = 0;
-    t->own = false;
-    sxi_dcos_lanes_weights(t->lanes, false);
+    t->way = plan->fast->shared ? SXI_WAY_SHARED : SXI_WAY_EVEN;
+    sxi_dcos_lanes_turn(t->lanes, t->way);
     for (int64_t p = 0; p < in->npix; p++) {
         const int64_t at = p * plan->nt + plan->grid.first;
         const double weight =
@@ -512,8 +586,8 @@ static void fit_equal(tile *t, const input *in, sx_dcos_fit *fit, bool *left, bo
 static void fit_own(tile *t, const input *in, sx_dcos_fit *fit, bool *left, const bool *own) {
     const int64_t nt = t->plan->nt;
     int64_t count = 0;
-    t->own = true;
-    sxi_dcos_lanes_weights(t->lanes, true);
+    t->way = SXI_WAY_OWN;
+    sxi_dcos_lanes_turn(t->lanes, t->way);
     for (int64_t p = 0; p < in->npix; p++) {
         t->pixel[count].fit = &fit[p];
         if (!own[p] || !load_own(t, in->y + p * nt, in->sigma ? in->sigma + p * nt : NULL,

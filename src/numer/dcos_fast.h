@@ -15,16 +15,26 @@ typedef struct sxi_dcos_fast {
     sxi_dcos_even even;
     sxi_dcos_delays delays;
     sxi_dcos_box box;
-    bool single;           /* first in single precision */
-    sxi_dcos_box approach; /* as far as that goes */
-    sxi_dcos_spectrum *spectrum;
+    bool single;                 /* first in single precision */
+    sxi_dcos_box approach;       /* as far as that goes */
+    sxi_dcos_shared *shared;     /* of uneven delays; NULL: even ones, or it does not pay */
+    sxi_dcos_spectrum *spectrum; /* NULL: then all traces go their own way */
 } sxi_dcos_fast;
+
+/* How the sums of a trace are made. */
+typedef enum sxi_dcos_way {
+    SXI_WAY_EVEN,   /* even delays, equal weights */
+    SXI_WAY_SHARED, /* uneven delays, equal weights: spread to an even grid */
+    SXI_WAY_OWN     /* weights of its own */
+} sxi_dcos_way;
 
 /* A trace on the fast way. */
 typedef struct sxi_dcos_pixel {
     sxi_dcos_trace trace; /* s where it has weights of its own; no other columns */
     sxi_dcos_seeker seeker;
-    const double *y;   /* [n] as given */
+    const double *y; /* [n] as given */
+    const double
+        *spread;       /* [fast->shared->room] y about its mean and scaled, spread; SHARED only */
     double neighbours; /* sum of y_i y_{i+1} of the scaled trace */
     sx_dcos_fit *fit;
     int finished;  /* modes of the model that fit holds; -1: none */
@@ -42,8 +52,8 @@ typedef struct sxi_dcos_lanes sxi_dcos_lanes;
 sx_status sxi_dcos_lanes_create(const sx_dcos_plan *plan, sxi_dcos_lanes **lanes);
 void sxi_dcos_lanes_destroy(sxi_dcos_lanes **lanes);
 
-/* sxi_dcos_lanes_weights - whether the traces to come have weights of their own. */
-void sxi_dcos_lanes_weights(sxi_dcos_lanes *lanes, bool own);
+/* sxi_dcos_lanes_turn - which way the traces to come go. */
+void sxi_dcos_lanes_turn(sxi_dcos_lanes *lanes, sxi_dcos_way way);
 
 /* sxi_dcos_lanes_minimise - runs jobs of models of so many modes, >= 1. A lane whose trace is done
  * takes the next. */

@@ -13,10 +13,11 @@ static const uint32_t ALL = UINT32_MAX;
 
 struct sxi_dcos_lanes {
     const sx_dcos_plan *plan;
-    bool own;      /* every trace has weights of its own, else all are 1 */
+    sxi_dcos_way way;
     double *y;     /* [n][B] */
-    double *w;     /* [n][B], with own */
-    float *single; /* [n][B], where sums run in single precision */
+    double *w;     /* [n][B], OWN */
+    double *grid;  /* [room][B], SHARED */
+    float *single; /* [n or room][B], where sums run in single precision */
     float *left;   /* [n][B] residuals */
     double neighbours[B];
     sxi_dcos_bundle bundle;
@@ -25,25 +26,28 @@ struct sxi_dcos_lanes {
 };
 
 sx_status sxi_dcos_lanes_create(const sx_dcos_plan *plan, sxi_dcos_lanes **lanes) {
+    const sxi_dcos_shared *shared = plan->fast->shared;
     const size_t samples = (size_t)plan->grid.n * B;
+    const size_t spread = shared ? (size_t)shared->room * B : 0;
+    const size_t summed = samples > spread ? samples : spread;
     sxi_dcos_lanes *made = aligned_alloc(64, (sizeof *made + 63) / 64 * 64);
     *lanes = NULL;
     if (made) {
         memset(made, 0, sizeof *made);
         made->plan = plan;
-        made->y = aligned_alloc(64, samples * sizeof(double));
-        made->w = aligned_alloc(64, samples * sizeof(double));
-        made->single = aligned_alloc(64, samples * sizeof(float));
-        made->left = aligned_alloc(64, samples * sizeof(float));
+        made->y = aligned_alloc(64, (2 * samples + spread) * sizeof(double));
+        made->single = aligned_alloc(64, (samples + summed) * sizeof(float));
     }
-    if (!made || !made->y || !made->w || !made->single || !made->left) {
+    if (!made || !made->y || !made->single) {
         sxi_dcos_lanes_destroy(&made);
         return SXI_FAIL(SX_ERR_MEMORY, "no memory for bundles of traces of %lld delays",
                         (long long)plan->grid.n);
     }
-    memset(made->y, 0, samples * sizeof(double));
-    memset(made->w, 0, samples * sizeof(double));
-    memset(made->single, 0, samples * sizeof(float));
+    made->w = made->y + samples;
+    made->grid = made->w + samples;
+    made->left = made->single + summed;
+    memset(made->y, 0, (2 * samples + spread) * sizeof(double));
+    memset(made->single, 0, (samples + summed) * sizeof(float));
     *lanes = made;
     return SX_OK;
 }
@@ -51,15 +55,13 @@ sx_status sxi_dcos_lanes_create(const sx_dcos_plan *plan, sxi_dcos_lanes **lanes
 void sxi_dcos_lanes_destroy(sxi_dcos_lanes **lanes) {
     if (*lanes) {
         free((*lanes)->y);
-        free((*lanes)->w);
         free((*lanes)->single);
-        free((*lanes)->left);
         free(*lanes);
         *lanes = NULL;
     }
 }
 
-void sxi_dcos_lanes_weights(sxi_dcos_lanes *lanes, bool own) { lanes->own = own; }
+void sxi_dcos_lanes_turn(sxi_dcos_lanes *lanes, sxi_dcos_way way) { lanes->way = way; }
 
 /* --- one lane --- */
 
@@ -78,24 +80,26 @@ static void put_weighted(sxi_dcos_lanes *lanes, const sxi_dcos_pixel *pixel, int
     }
 }
 
-static void put_equal(double *y, const sxi_dcos_pixel *pixel, int lane, int64_t from, int64_t to) {
-    const double shift = pixel->trace.shift, part = 1 / pixel->trace.scale;
+/* (row - shift) * part into a lane */
+static void put_double(double *y, const double *row, double shift, double part, int lane,
+                       int64_t from, int64_t to) {
     for (int64_t i = from; i < to; i++) {
-        y[i * B + lane] = (pixel->y[i] - shift) * part;
+        y[i * B + lane] = (row[i] - shift) * part;
     }
 }
 
-static void put_single(float *y, const sxi_dcos_pixel *pixel, int lane, int64_t from, int64_t to) {
-    const double shift = pixel->trace.shift, part = 1 / pixel->trace.scale;
+static void put_single(float *y, const double *row, double shift, double part, int lane,
+                       int64_t from, int64_t to) {
     for (int64_t i = from; i < to; i++) {
-        y[i * B + lane] = (float)((pixel->y[i] - shift) * part);
+        y[i * B + lane] = (float)((row[i] - shift) * part);
     }
 }
 
-/* The samples of the lanes that are set. */
-static void put_samples(sxi_dcos_lanes *lanes, bool single, uint32_t set,
+/* The samples of the lanes that are set: the trace itself, or, spread, what sums run over. */
+static void put_samples(sxi_dcos_lanes *lanes, bool spread, bool single, uint32_t set,
                         sxi_dcos_pixel *const pixel[B]) {
-    const int64_t n = lanes->plan->grid.n;
+    const int64_t n = spread ? lanes->plan->fast->shared->room : lanes->plan->grid.n;
+    double *const target = spread ? lanes->grid : lanes->y;
     /* Few lanes leave no line to be filled together. */
     const int64_t piece = __builtin_popcount(set) < PIECE ? n : PIECE;
     for (int64_t from = 0; from < n; from += piece) {
@@ -104,12 +108,16 @@ static void put_samples(sxi_dcos_lanes *lanes, bool single, uint32_t set,
             if (!(set >> lane & 1)) {
                 continue;
             }
-            if (lanes->own) {
-                put_weighted(lanes, pixel[lane], lane, from, to);
+            const sxi_dcos_pixel *p = pixel[lane];
+            const double *row = spread ? p->spread : p->y;
+            const double shift = spread ? 0 : p->trace.shift;
+            const double part = spread ? 1 : 1 / p->trace.scale;
+            if (lanes->way == SXI_WAY_OWN) {
+                put_weighted(lanes, p, lane, from, to);
             } else if (single) {
-                put_single(lanes->single, pixel[lane], lane, from, to);
+                put_single(lanes->single, row, shift, part, lane, from, to);
             } else {
-                put_equal(lanes->y, pixel[lane], lane, from, to);
+                put_double(target, row, shift, part, lane, from, to);
             }
         }
     }
@@ -160,14 +168,18 @@ static void get_model(const sxi_dcos_lanes *lanes, int lane, sxi_dcos_model *mod
 
 static void make_sums(sxi_dcos_lanes *lanes, int modes, bool single, uint32_t wanted) {
     const sxi_dcos_fast *fast = lanes->plan->fast;
-    if (lanes->own) {
-        fast->kernels->direct(modes, &fast->delays, lanes->w, lanes->y, wanted, &lanes->bundle,
-                              &lanes->sums);
+    const sxi_dcos_kernels *kernels = fast->kernels;
+    const sxi_dcos_bundle *b = &lanes->bundle;
+    if (lanes->way == SXI_WAY_OWN) {
+        kernels->direct(modes, &fast->delays, lanes->w, lanes->y, wanted, b, &lanes->sums);
+    } else if (lanes->way == SXI_WAY_SHARED && single) {
+        kernels->shared_single(modes, fast->shared, lanes->single, wanted, b, &lanes->sums);
+    } else if (lanes->way == SXI_WAY_SHARED) {
+        kernels->shared(modes, fast->shared, lanes->grid, wanted, b, &lanes->sums);
     } else if (single) {
-        fast->kernels->even_single(modes, &fast->even, lanes->single, wanted, &lanes->bundle,
-                                   &lanes->sums);
+        kernels->even_single(modes, &fast->even, lanes->single, wanted, b, &lanes->sums);
     } else {
-        fast->kernels->even(modes, &fast->even, lanes->y, wanted, &lanes->bundle, &lanes->sums);
+        kernels->even(modes, &fast->even, lanes->y, wanted, b, &lanes->sums);
     }
 }
 
@@ -188,7 +200,7 @@ static int64_t refill(sxi_dcos_lanes *lanes, int modes, bool single, int64_t nex
             held[lane] = next++;
         }
     }
-    put_samples(lanes, single, set, pixel);
+    put_samples(lanes, lanes->way == SXI_WAY_SHARED, single, set, pixel);
     b->running |= set;
     b->fresh |= set;
     return next;
@@ -219,7 +231,7 @@ static void run_queue(sxi_dcos_lanes *lanes, int modes, bool single, int64_t cou
 }
 
 void sxi_dcos_lanes_minimise(sxi_dcos_lanes *lanes, int modes, int64_t count, sxi_dcos_job *job) {
-    if (lanes->plan->fast->single && !lanes->own) {
+    if (lanes->plan->fast->single && lanes->way != SXI_WAY_OWN) {
         run_queue(lanes, modes, true, count, job);
     }
     run_queue(lanes, modes, false, count, job);
@@ -292,7 +304,10 @@ static void evaluate(sxi_dcos_lanes *lanes, int modes, int count, sxi_dcos_pixel
         put_trace(lanes, &pixel[lane]->trace, modes, lane);
         put_model(lanes, &pixel[lane]->seeker.model[modes], lane);
     }
-    put_samples(lanes, false, used, pixel);
+    put_samples(lanes, false, false, used, pixel);
+    if (lanes->way == SXI_WAY_SHARED) {
+        put_samples(lanes, true, false, used, pixel);
+    }
     make_sums(lanes, modes, false, used);
     lanes->plan->fast->kernels->errors(modes, &lanes->sums, used, b, &lanes->errors);
     for (int lane = 0; lane < count; lane++) {
@@ -317,8 +332,8 @@ void sxi_dcos_lanes_finish(sxi_dcos_lanes *lanes, int modes, int64_t count,
             memset(b->coefficient[2 + 2 * without], 0, sizeof b->coefficient[0]);
         }
         lanes->plan->fast->kernels->residual(modes, &lanes->plan->fast->delays,
-                                             lanes->own ? lanes->w : NULL, lanes->y, ALL, b,
-                                             lanes->left, lanes->neighbours);
+                                             lanes->way == SXI_WAY_OWN ? lanes->w : NULL, lanes->y,
+                                             ALL, b, lanes->left, lanes->neighbours);
         if (residual) {
             get_residuals(lanes, held, residual + first * lanes->plan->grid.n);
         }
