@@ -3,6 +3,7 @@
 
 #include <omp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 
@@ -27,7 +28,7 @@ static void read_name(char *name, size_t size) {
     fclose(file);
 }
 
-unsigned sxi_cpu_features(void) {
+static unsigned read_features(void) {
     unsigned features = 0;
 #if defined(__x86_64__)
     __builtin_cpu_init();
@@ -43,13 +44,25 @@ unsigned sxi_cpu_features(void) {
     return features;
 }
 
+/* What SX_CPU leaves of the features: kernels beyond it are not used, so that a slow way can be
+ * tried on a fast machine. */
+static unsigned allowed(void) {
+    const char *name = getenv("SX_CPU");
+    const unsigned all = ~0U, below_avx512 = all & ~(unsigned)SX_CPU_AVX512;
+    return !name || !*name || strcmp(name, "avx512") == 0 ? all
+           : strcmp(name, "avx2") == 0                    ? below_avx512
+                                                          : 0;
+}
+
+unsigned sxi_cpu_features(void) { return read_features() & allowed(); }
+
 void sx_cpu_get(sx_cpu *cpu) {
     struct utsname system;
     *cpu = (sx_cpu){0};
     read_name(cpu->name, sizeof cpu->name);
     snprintf(cpu->architecture, sizeof cpu->architecture, "%.31s",
              uname(&system) == 0 ? system.machine : "unknown");
-    cpu->features = sxi_cpu_features();
+    cpu->features = read_features();
     cpu->cores = omp_get_num_procs(); /* those of the affinity mask */
     sxi_memory_limit("", &cpu->memory, &cpu->memory_available);
 }

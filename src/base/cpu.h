@@ -5,7 +5,8 @@
 
 #include <sextant/cpu.h>
 
-/* sxi_cpu_features - flags of sx_cpu_feature, without the rest of sx_cpu_get. */
+/* sxi_cpu_features - flags of sx_cpu_feature that kernels may use: those of the machine, less what
+ * the environment variable SX_CPU (c, avx2, avx512) rules out. Any other word rules out all. */
 unsigned sxi_cpu_features(void);
 
 #endif

@@ -20,10 +20,11 @@ static bool possible(const sx_dcos_plan *plan) {
            plan->grid.n >= LEAST_SAMPLES_USED;
 }
 
+/* SX_CPU names the best that may be used; a word that is none is found out here. */
 static sx_status choose_kernels(sx_dcos_backend backend, const sxi_dcos_kernels **kernels) {
     static const char *const names[] = {NULL, "c", "avx2", "avx512", "cuda"};
-    const char *variable = backend == SX_BACKEND_AUTO ? getenv("SX_CPU") : NULL;
-    const char *name = variable && *variable ? variable : names[backend];
+    const char *variable = getenv("SX_CPU");
+    const char *name = names[backend] ? names[backend] : variable && *variable ? variable : NULL;
     if (!name) {
         for (int i = 0; sxi_dcos_kernels_variant(i); i++) {
             *kernels = sxi_dcos_kernels_variant(i);
@@ -33,9 +34,9 @@ static sx_status choose_kernels(sx_dcos_backend backend, const sxi_dcos_kernels 
     *kernels = sxi_dcos_kernels_find(name);
     if (!*kernels) {
         return SXI_FAIL(SX_ERR_UNSUPPORTED,
-                        "no kernels '%s'%s on this machine: sextant doctor lists what it offers, "
-                        "backend auto takes the best of it",
-                        name, variable ? " (from SX_CPU)" : "");
+                        "no kernels '%s' (from %s) on this machine: sextant doctor lists what it "
+                        "offers, backend auto takes the best of it",
+                        name, names[backend] ? "the option" : "SX_CPU");
     }
     return SX_OK;
 }
@@ -567,7 +568,9 @@ static void fit_equal(tile *t, const input *in, sx_dcos_fit *fit, bool *left, bo
         const int64_t at = p * plan->nt + plan->grid.first;
         const double weight =
             in->weight ? 0 : common_weight(plan->grid.n, in->sigma ? in->sigma + at : NULL);
-        const way where = weight > 0 ? load_equal(t, in->y + at, weight, &t->pixel[count]) : OWN;
+        const way where = weight > 0 && plan->fast->spectrum
+                              ? load_equal(t, in->y + at, weight, &t->pixel[count])
+                              : OWN;
         own[p] = where == OWN;
         left[p] = where != EQUAL;
         if (!left[p]) {

@@ -59,7 +59,10 @@ START_TEST(traces_with_gaps_take_the_bank) {
     y[7] = (double)NAN;
     run(SX_INIT_ESPRIT, fit[1]);
     run(SX_INIT_BANK, fit[0]);
-    ck_assert_mem_eq(&fit[0][0], &fit[1][0], sizeof fit[0][0]);
+    /* The bank's own traces go another way to the same minimum. */
+    ck_near(fit[1][0].chi2, fit[0][0].chi2, 1e-9, 0);
+    ck_near(fit[1][0].mode[0].frequency, fit[0][0].mode[0].frequency, 0,
+            1e-5 * fit[0][0].mode[0].frequency_error);
     ck_assert_int_eq(fit[1][0].used, NT - 1);
 }
 END_TEST

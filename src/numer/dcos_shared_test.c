@@ -297,7 +297,7 @@ START_TEST(sums_are_sums) {
 END_TEST
 
 static void minimise(const sxi_dcos_kernels *kernels, sample *s, bool single) {
-    static const sxi_dcos_box BOX = {-3, 100, 0.5, 160, 1e-8};
+    static const sxi_dcos_box BOX = {-3, 100, 0.5, 160, 1e-8, 1e-12};
     sxi_dcos_sums *sums = sums_create();
     while (s->bundle.running) {
         if (single) {
