@@ -37,21 +37,42 @@ void sxi_bank_products(int64_t rows, int64_t n, const float *row, const float *b
 }
 
 SXI_CLONES
-void sxi_bank_gain(const float *restrict signal, const float *restrict linear,
-                   const float *restrict square, const float *restrict total, int32_t number,
-                   float *restrict best, int32_t *restrict which) {
+void sxi_bank_squares(int64_t pairs, int64_t n, const float *row, const float *block, float *out) {
+    const lanes *w = (const lanes *)(const void *)block;
+    lanes *sum = (lanes *)(void *)out;
+    for (int64_t r = 0; r < pairs; r++, row += 2 * n, sum += 5) {
+        const float *u = row, *v = row + n;
+        lanes a = {0}, b = {0}, aa = {0}, ab = {0}, bb = {0};
+        for (int64_t i = 0; i < n; i++) {
+            lanes wu = u[i] * w[i], wv = v[i] * w[i];
+            a += wu;
+            b += wv;
+            aa += u[i] * wu;
+            ab += v[i] * wu;
+            bb += v[i] * wv;
+        }
+        sum[0] = a;
+        sum[1] = b;
+        sum[2] = aa;
+        sum[3] = ab;
+        sum[4] = bb;
+    }
+}
+
+SXI_CLONES
+void sxi_bank_gain(const float *restrict signal, const float *restrict sums,
+                   const float *restrict total, float *restrict gain) {
     enum { W = SXI_BANK_WIDTH };
     for (int l = 0; l < W; l++) {
-        float u = linear[l], v = linear[W + l];
-        float uu = square[l] - u * u / total[l];
-        float uv = square[W + l] - u * v / total[l];
-        float vv = square[2 * W + l] - v * v / total[l];
+        float u = sums[l], v = sums[W + l];
+        float uu = sums[2 * W + l] - u * u / total[l];
+        float uv = sums[3 * W + l] - u * v / total[l];
+        float vv = sums[4 * W + l] - v * v / total[l];
         float determinant = uu * vv - uv * uv;
         float x = signal[l], y = signal[W + l];
-        float gain = (vv * x * x - 2 * uv * x * y + uu * y * y) / determinant;
-        float least = 1e-4F * square[l] * square[2 * W + l];
-        bool better = (determinant > least) & (uu > 0) & (vv > 0) & (gain > best[l]);
-        best[l] = better ? gain : best[l];
-        which[l] = better ? number : which[l];
+        float found = (vv * x * x - 2 * uv * x * y + uu * y * y) / determinant;
+        float least = 1e-4F * sums[2 * W + l] * sums[4 * W + l];
+        bool usable = (determinant > least) & (uu > 0) & (vv > 0) & (found > 0);
+        gain[l] = usable ? found : 0;
     }
 }

@@ -16,18 +16,24 @@ enum { SXI_BANK_WIDTH = 16 }; /* traces of a block */
  * out  out    [rows][SXI_BANK_WIDTH] */
 void sxi_bank_products(int64_t rows, int64_t n, const float *row, const float *block, float *out);
 
-/* How much a damped cosine lowers the sum of squares of each trace: with the matrix of its sums
- * about the mean, gain = [ru rv] [uu uv; uv vv]^-1 [ru; rv]. Where that beats best, best and which
- * are set. A filter too near to a constant, or whose cosine and sine cannot be told apart, gains 0.
+/* The sums of a weight that squares of filters have, formed as they go: for pairs of rows u, v
  *
- * in      signal  [2][SXI_BANK_WIDTH]  ru, rv: sums of weight residual times u and v
- * in      linear  [2][SXI_BANK_WIDTH]  sums of weight times u and v
- * in      square  [3][SXI_BANK_WIDTH]  sums of weight times uu, uv, vv
- * in      total   [SXI_BANK_WIDTH]     sum of weights; infinite: not about the mean
- * in      number  of the filter
- * in,out  best    [SXI_BANK_WIDTH]     start at 0
- * in,out  which   [SXI_BANK_WIDTH]     number of the best filter */
-void sxi_bank_gain(const float *signal, const float *linear, const float *square,
-                   const float *total, int32_t number, float *best, int32_t *which);
+ *   sum w u, sum w v, sum w u u, sum w u v, sum w v v
+ *
+ * in   pairs  any; n samples
+ * in   row    [pairs][2][n]
+ * in   block  [n][SXI_BANK_WIDTH]  weights
+ * out  out    [pairs][5][SXI_BANK_WIDTH] */
+void sxi_bank_squares(int64_t pairs, int64_t n, const float *row, const float *block, float *out);
+
+/* How much a damped cosine lowers the sum of squares of each trace: with the matrix of its sums
+ * about the mean, gain = [ru rv] [uu uv; uv vv]^-1 [ru; rv]. A filter too near to a constant, or
+ * whose cosine and sine cannot be told apart, gains 0.
+ *
+ * in   signal  [2][SXI_BANK_WIDTH]  ru, rv: sums of weight residual times u and v
+ * in   sums    [5][SXI_BANK_WIDTH]  sums of weight times u, v, uu, uv, vv
+ * in   total   [SXI_BANK_WIDTH]     sum of weights; infinite: not about the mean
+ * out  gain    [SXI_BANK_WIDTH] */
+void sxi_bank_gain(const float *signal, const float *sums, const float *total, float *gain);
 
 #endif

@@ -59,15 +59,11 @@ typedef struct sxi_spectrum_kernels {
     void (*gain)(const sxi_spectrum_plan *plan, int64_t top, const float *form, const float *data,
                  float *gain);
 
-    /* The larger of a gain and of one that is known at every ratio-th bin only, on straight lines
-     * in between, for bins first .. last.
+    /* Raises most to the largest gain of bins first .. last; NaN is passed over.
      *
-     * in   fine    [last + 1][SXI_SPECTRUM_WIDTH]
-     * in   coarse  [last / ratio + 2][SXI_SPECTRUM_WIDTH], ratio >= 1
-     * out  merged  [last + 1][SXI_SPECTRUM_WIDTH]  rows first .. last
-     * out  most    [SXI_SPECTRUM_WIDTH]  the largest of those, at least 0; NaN is passed over */
-    void (*merge)(int64_t first, int64_t last, int64_t ratio, const float *fine,
-                  const float *coarse, float *merged, float most[SXI_SPECTRUM_WIDTH]);
+     * in      gain  [last + 1][SXI_SPECTRUM_WIDTH]
+     * in,out  most  [SXI_SPECTRUM_WIDTH]  at least 0 */
+    void (*most)(int64_t first, int64_t last, const float *gain, float most[SXI_SPECTRUM_WIDTH]);
 
     /* Raises least to what SXI_SPECTRUM_CROWD of 16 equal stretches of bins first .. last reach, so
      * that of very many peaks about as many are left.

@@ -11,7 +11,7 @@ const sxi_spectrum_kernels sxi_spectrum_kernels_avx2 = {
     .block = block,
     .transform = transform,
     .gain = gain,
-    .merge = merge,
+    .most = most,
     .crowd = crowd,
     .peaks = peaks,
 };

@@ -10,7 +10,7 @@ const sxi_spectrum_kernels sxi_spectrum_kernels_c = {
     .block = block,
     .transform = transform,
     .gain = gain,
-    .merge = merge,
+    .most = most,
     .crowd = crowd,
     .peaks = peaks,
 };

@@ -368,64 +368,29 @@ INLINE void larger(const lanes *a, const lanes *b, lanes *out) {
     *out = (lanes)(((words)*a & which) | ((words)*b & ~which));
 }
 
-/* Bins k .. last as they come. */
-INLINE void merge_bins(int64_t k, int64_t last, int64_t ratio, const lanes *own, const lanes *from,
-                       lanes *out, lanes *most) {
-    for (; k <= last; k++) {
-        const lanes *cell = from + k / ratio * ROW;
-        lanes line = cell[0] + (float)(k % ratio) / (float)ratio * (cell[ROW] - cell[0]);
-        larger(&line, &own[k * ROW], &line);
-        larger(&line, most, most);
-        out[k * ROW] = line;
-    }
-}
-
-/* Whole cells of `ratio` bins from k on, returns the next; two maxima, as a chain of one would wait
- * for itself. */
-INLINE int64_t merge_cells(int64_t k, int64_t last, int ratio, const lanes *own, const lanes *from,
-                           lanes *out, lanes most[2]) {
-    for (from += k / ratio * ROW; k + ratio - 1 <= last; k += ratio, from += ROW) {
-        lanes difference = from[ROW] - from[0];
-        for (int j = 0; j < ratio; j++) {
-            lanes line = from[0] + (float)j / (float)ratio * difference;
-            larger(&line, &own[(k + j) * ROW], &line);
-            larger(&line, &most[j & 1], &most[j & 1]);
-            out[(k + j) * ROW] = line;
+/* Four maxima, as a chain of one would wait for itself. */
+INLINE void most_part(int64_t first, int64_t last, const lanes *from, loose *out) {
+    lanes best[4] = {{0}};
+    best[0] = *out;
+    int64_t k = first;
+    for (; k + 3 <= last; k += 4) {
+        for (int j = 0; j < 4; j++) {
+            larger(&from[(k + j) * ROW], &best[j], &best[j]);
         }
     }
-    return k;
-}
-
-INLINE void merge_part(int64_t first, int64_t last, int64_t ratio, const lanes *own,
-                       const lanes *from, lanes *out, lanes *most) {
-    lanes best[2] = {{0}};
-    int64_t k = (first + ratio - 1) / ratio * ratio;
-    merge_bins(first, k - 1 < last ? k - 1 : last, ratio, own, from, out, best);
-    switch (ratio) {
-    case 1:
-        k = merge_cells(k, last, 1, own, from, out, best);
-        break;
-    case 2:
-        k = merge_cells(k, last, 2, own, from, out, best);
-        break;
-    case 4:
-        k = merge_cells(k, last, 4, own, from, out, best);
-        break;
-    default:
-        break;
+    for (; k <= last; k++) {
+        larger(&from[k * ROW], &best[0], &best[0]);
     }
-    merge_bins(k, last, ratio, own, from, out, best);
-    larger(&best[1], &best[0], most);
+    larger(&best[1], &best[0], &best[0]);
+    larger(&best[3], &best[2], &best[2]);
+    larger(&best[2], &best[0], &best[0]);
+    *out = best[0];
 }
 
-TARGET static void merge(int64_t first, int64_t last, int64_t ratio, const float *fine,
-                         const float *coarse, float *merged, float most[WIDTH]) {
+TARGET static void most(int64_t first, int64_t last, const float *gains, float largest[WIDTH]) {
     for (int part = 0; part < ROW; part++) {
-        lanes best;
-        merge_part(first, last, ratio, (const lanes *)(const void *)fine + part,
-                   (const lanes *)(const void *)coarse + part, (lanes *)(void *)merged + part,
-                   &best);
-        ((loose *)(void *)most)[part] = best;
+        most_part(first, last, (const lanes *)(const void *)gains + part,
+                  (loose *)(void *)largest + part);
     }
 }
 

@@ -176,6 +176,15 @@ sx_status sxi_dcos_bank_search(const sxi_dcos_bank *bank, int count,
 /* sxi_dcos_seed_insert - keeps the seeds ordered, best gain first; the worst falls out. */
 void sxi_dcos_seed_insert(sxi_dcos_seed seed[SXI_DCOS_CANDIDATES], sxi_dcos_seed candidate);
 
+/* sxi_dcos_seeds_choose - of the peaks that filters of all decays see, each once, best first: those
+ * that gain at least keep times the best less chance. A broad resonance covers narrow ones of lower
+ * gain, which can be the better fit, so a peak hides another only where they are about as near as
+ * the narrower of the two is wide. Returns how many; of what they hide, some comes to gain 0.
+ *
+ * out  picked  [SXI_DCOS_CANDIDATES]  their places in found */
+int sxi_dcos_seeds_choose(int count, sxi_dcos_seed *found, double keep, double chance,
+                          int picked[SXI_DCOS_CANDIDATES]);
+
 /* sxi_dcos_poles_usable - linear prediction needs equal steps and every sample.
  * sxi_dcos_poles_search - the poles of a residual as seeds, best gain first. modes: how many to
  * look for. Overwrites the Jacobian in work. SX_ERR_MEMORY, SX_ERR_NUMERIC. */

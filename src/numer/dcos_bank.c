@@ -4,7 +4,7 @@
  * With u, v the filter's cosine and sine less their weighted means, the sum of squares of a
  * residual r falls by gain = [ru rv] [uu uv; uv vv]^-1 [ru; rv],  ru = sum w r u, ... Products run
  * in float over blocks of traces. Where all samples have equal weight the matrix is the same for
- * all traces; else its five sums are products of the weights with rows of their own. */
+ * all traces, a table beside the filters. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,10 +19,10 @@
 static const double LEVELS[] = {0.5, 3, 9, 27};
 enum {
     LEVEL_COUNT = sizeof LEVELS / sizeof *LEVELS,
-    LINEAR = 2 * LEVEL_COUNT,        /* rows u, v of each level */
-    ROWS = LINEAR + 3 * LEVEL_COUNT, /* then uu, uv, vv of each level */
-    PIECE = 16,                      /* frequencies made at once where the table would be too big */
-    TABLE_MOST = 64 * 1024 * 1024,   /* bytes of a table that is kept */
+    ROWS = 2 * LEVEL_COUNT,         /* u, v of each level */
+    SUMS = 5 * LEVEL_COUNT,         /* of u, v, uu, uv, vv of each level */
+    PIECE = 16,                     /* frequencies made at once where the table would be too big */
+    TABLE_MOST = 128 * 1024 * 1024, /* bytes of a table that is kept: up to 2000 delays */
     WIDTH = SXI_BANK_WIDTH
 };
 /* Cycles between filters. A frequency half-way between two of them keeps 81 % of the gain without
@@ -32,7 +32,7 @@ static const double SPACING = 0.5;
 struct sxi_dcos_bank {
     const sxi_dcos_grid *grid;
     int64_t frequencies;
-    /* [frequencies]: ROWS rows of n, then the sum of each row; NULL: made in pieces */
+    /* [frequencies]: ROWS rows of n, then their SUMS at weights 1; NULL: made in pieces */
     float *table;
 };
 
@@ -40,16 +40,21 @@ static double bank_frequency(const sxi_dcos_bank *bank, int64_t i) {
     return fmin(bank->grid->frequency_least + SPACING * (double)i, bank->grid->frequency_most);
 }
 
-static int64_t rows_floats(const sxi_dcos_bank *bank) { return ROWS * bank->grid->n + ROWS; }
+static int64_t rows_floats(const sxi_dcos_bank *bank) { return ROWS * bank->grid->n + SUMS; }
 
-/* One value of a filter into its rows, and to their sums. */
-static void put_value(int64_t n, int level, int64_t k, double u, double v, float *row,
-                      double sum[ROWS]) {
-    const double value[5] = {u, v, u * u, u * v, v * v};
+/* One filter into its two rows, and into its sums. */
+static void put_filter(int64_t n, const double *u, const double *v, float *row, float sums[5]) {
+    double sum[5] = {0};
+    for (int64_t k = 0; k < n; k++) {
+        const double value[5] = {u[k], v[k], u[k] * u[k], u[k] * v[k], v[k] * v[k]};
+        row[k] = (float)u[k];
+        row[n + k] = (float)v[k];
+        for (int j = 0; j < 5; j++) {
+            sum[j] += value[j];
+        }
+    }
     for (int j = 0; j < 5; j++) {
-        int at = j < 2 ? 2 * level + j : LINEAR + 3 * level + j - 2;
-        row[at * n + k] = (float)value[j];
-        sum[at] += value[j];
+        sums[j] = (float)sum[j];
     }
 }
 
@@ -60,16 +65,10 @@ static void make_rows(const sxi_dcos_bank *bank, int64_t first, int64_t count, c
     const sxi_dcos_grid *grid = bank->grid;
     int64_t n = grid->n;
     for (int64_t i = first; i < first + count; i++, row += rows_floats(bank)) {
-        double sum[ROWS] = {0};
         for (int level = 0; level < LEVEL_COUNT; level++) {
             sxi_column_dcos(grid->padded, grid->x, grid->dx, one, LEVELS[level],
                             bank_frequency(bank, i), u, v);
-            for (int64_t k = 0; k < n; k++) {
-                put_value(n, level, k, u[k], v[k], row, sum);
-            }
-        }
-        for (int j = 0; j < ROWS; j++) {
-            row[ROWS * n + j] = (float)sum[j];
+            put_filter(n, u, v, row + 2 * level * n, row + ROWS * n + 5 * level);
         }
     }
 }
@@ -122,12 +121,12 @@ void sxi_dcos_bank_destroy(sxi_dcos_bank **bank) {
 
 /* What one search works on. */
 typedef struct block {
-    bool common;     /* all weights of all traces are 1 */
-    float *signal;   /* [n][WIDTH]  weight * residual */
-    float *weight;   /* [n][WIDTH] */
-    float *best;     /* [frequencies][WIDTH]  gain */
-    int32_t *level;  /* [frequencies][WIDTH]  where it was best */
-    double *scratch; /* [3][padded] */
+    bool common;         /* all weights of all traces are 1 */
+    float *signal;       /* [n][WIDTH]  weight * residual */
+    float *weight;       /* [n][WIDTH] */
+    float *gain;         /* [LEVEL_COUNT][frequencies][WIDTH] */
+    sxi_dcos_seed *peak; /* [LEVEL_COUNT * frequencies] */
+    double *scratch;     /* [3][padded] */
     float *piece;
     float total[WIDTH]; /* sum of weights; infinite where no constant is fitted */
 } block;
@@ -135,8 +134,8 @@ typedef struct block {
 static void block_free(block *b) {
     free(b->signal);
     free(b->weight);
-    free(b->best);
-    free(b->level);
+    free(b->gain);
+    free(b->peak);
     free(b->scratch);
     free(b->piece);
 }
@@ -146,12 +145,12 @@ static bool block_allocate(const sxi_dcos_bank *bank, block *b) {
     memset(b, 0, sizeof *b);
     b->signal = calloc(n * WIDTH, sizeof(float));
     b->weight = calloc(n * WIDTH, sizeof(float));
-    b->best = calloc(f * WIDTH, sizeof(float));
-    b->level = calloc(f * WIDTH, sizeof *b->level);
+    b->gain = malloc(LEVEL_COUNT * f * WIDTH * sizeof(float));
+    b->peak = malloc(LEVEL_COUNT * f * sizeof *b->peak);
     bool pieces = !bank->table;
     b->scratch = pieces ? make_scratch(bank->grid) : NULL;
     b->piece = pieces ? malloc((size_t)rows_floats(bank) * PIECE * sizeof(float)) : NULL;
-    return b->signal && b->weight && b->best && b->level && (!pieces || (b->scratch && b->piece));
+    return b->signal && b->weight && b->gain && b->peak && (!pieces || (b->scratch && b->piece));
 }
 
 static void block_fill(const sxi_dcos_bank *bank, int count, const sxi_dcos_trace *const *traces,
@@ -178,21 +177,20 @@ static void block_fill(const sxi_dcos_bank *bank, int count, const sxi_dcos_trac
     }
 }
 
-/* All levels of one frequency. */
-static void score(const block *b, int64_t n, const float *row, float *best, int32_t *which) {
-    float signal[LINEAR][WIDTH], sums[ROWS][WIDTH];
-    sxi_bank_products(LINEAR, n, row, b->signal, &signal[0][0]);
+/* All levels of one frequency; gains of a level are `stride` floats behind those of the one before. */
+static void score(const block *b, int64_t n, const float *row, int64_t stride, float *gain) {
+    float signal[ROWS][WIDTH], sums[SUMS][WIDTH];
+    sxi_bank_products(ROWS, n, row, b->signal, &signal[0][0]);
     if (!b->common) {
-        sxi_bank_products(ROWS, n, row, b->weight, &sums[0][0]);
+        sxi_bank_squares(LEVEL_COUNT, n, row, b->weight, &sums[0][0]);
     }
-    for (int j = 0; b->common && j < ROWS; j++) {
+    for (int j = 0; b->common && j < SUMS; j++) {
         for (int l = 0; l < WIDTH; l++) {
             sums[j][l] = row[ROWS * n + j];
         }
     }
     for (int level = 0; level < LEVEL_COUNT; level++) {
-        sxi_bank_gain(signal[2 * level], sums[2 * level], sums[LINEAR + 3 * level], b->total, level,
-                      best, which);
+        sxi_bank_gain(signal[2 * level], sums[5 * level], b->total, gain + level * stride);
     }
 }
 
@@ -206,34 +204,28 @@ static void score_all(const sxi_dcos_bank *bank, block *b) {
                       b->scratch + bank->grid->padded, b->scratch + 2 * bank->grid->padded,
                       b->piece);
         }
-        score(b, n, row, b->best + i * WIDTH, b->level + i * WIDTH);
-    }
-}
-
-void sxi_dcos_seed_insert(sxi_dcos_seed seed[SXI_DCOS_CANDIDATES], sxi_dcos_seed candidate) {
-    for (int c = 0; c < SXI_DCOS_CANDIDATES; c++) {
-        if (candidate.gain > seed[c].gain) {
-            sxi_dcos_seed lower = seed[c];
-            seed[c] = candidate;
-            candidate = lower;
-        }
+        score(b, n, row, bank->frequencies * WIDTH, b->gain + i * WIDTH);
     }
 }
 
 static void find_peaks(const sxi_dcos_bank *bank, const block *b, int lane,
                        sxi_dcos_seed seed[SXI_DCOS_CANDIDATES]) {
-    for (int c = 0; c < SXI_DCOS_CANDIDATES; c++) {
-        seed[c] = (sxi_dcos_seed){0, 0, 0};
-    }
-    for (int64_t i = 0; i < bank->frequencies; i++) {
-        float here = b->best[i * WIDTH + lane];
-        float left = i > 0 ? b->best[(i - 1) * WIDTH + lane] : 0;
-        float right = i + 1 < bank->frequencies ? b->best[(i + 1) * WIDTH + lane] : 0;
-        if (here > left && here >= right && here > 0) {
-            sxi_dcos_seed_insert(seed, (sxi_dcos_seed){.decay = LEVELS[b->level[i * WIDTH + lane]],
-                                                       .frequency = bank_frequency(bank, i),
-                                                       .gain = (double)here});
+    const float *gain = b->gain + lane;
+    int count = 0, picked[SXI_DCOS_CANDIDATES];
+    for (int level = 0; level < LEVEL_COUNT; level++, gain += bank->frequencies * WIDTH) {
+        for (int64_t i = 0; i < bank->frequencies; i++) {
+            float here = gain[i * WIDTH], left = i > 0 ? gain[(i - 1) * WIDTH] : 0;
+            float right = i + 1 < bank->frequencies ? gain[(i + 1) * WIDTH] : 0;
+            if (here > left && here >= right) {
+                b->peak[count++] = (sxi_dcos_seed){.decay = LEVELS[level],
+                                                   .frequency = bank_frequency(bank, i),
+                                                   .gain = (double)here};
+            }
         }
+    }
+    const int kept = sxi_dcos_seeds_choose(count, b->peak, 0, 0, picked);
+    for (int c = 0; c < SXI_DCOS_CANDIDATES; c++) {
+        seed[c] = c < kept ? b->peak[picked[c]] : (sxi_dcos_seed){0, 0, 0};
     }
 }
 

@@ -14,18 +14,20 @@
 enum {
     LEVELS = SXI_SPECTRUM_LEVELS,
     WIDTH = SXI_SPECTRUM_WIDTH,
-    HALO = 2,                           /* bins beyond both ends, as if the spectrum went on */
-    FOLLOWED = SXI_DCOS_CANDIDATES + 2, /* peaks of a trace that are looked at closely */
-    CROWDED = 64                        /* bins that can hold very many more */
+    HALO = 2,                       /* bins beyond both ends, as if the spectrum went on */
+    FOLLOWED = SXI_DCOS_CANDIDATES, /* peaks of a trace and level that are looked at */
+    CROWDED = 64                    /* bins that can hold very many more */
 };
 
-/* E-foldings over the span. With SPACING and COARSEST they leave at least 0.75 of the gain of any
- * damped cosine at some bin, up to 100 e-foldings. */
+/* E-foldings over the span. With SPACING and COARSEST the best of a level's bins keeps at least KEPT
+ * of what its filters gain anywhere between bins, and its summit LEVEL_KEEPS of the gain of a damped
+ * cosine, for one of the levels, up to 100 e-foldings. */
 static const double DECAYS[LEVELS] = {0.7, 3.5, 12, 40};
 static const double SPACING = 0.55; /* cycles between bins at most */
 /* Bins of a level may be as far apart as this part of its decay: a resonance is as wide. */
 static const double COARSEST = 0.318309886183790671538;
-static const double KEPT = 0.75;
+static const double KEPT = 0.65;
+static const double LEVEL_KEEPS = 0.85;
 /* A filter ends after so many e-foldings: the rest holds 1e-6 of its square. */
 static const double REACH = 7;
 
@@ -58,6 +60,9 @@ static void level_shape(const sxi_dcos_spectrum_grid *grid, const sxi_dcos_spect
     /* one beyond what is searched, as a neighbour */
     int64_t top = (spectrum->last + 1 + ratio - 1) / ratio + 1;
     level->top = top < level->plan.length ? top : level->plan.length;
+    level->low = spectrum->first / ratio;
+    level->high = (spectrum->last + ratio - 1) / ratio;
+    level->high = level->high < level->top ? level->high : level->top;
     double reach = REACH / (level->decay * grid->step);
     int64_t samples = reach < (double)grid->samples ? (int64_t)reach + 1 : grid->samples;
     level->samples = samples + samples % 2;
@@ -124,31 +129,32 @@ void sxi_dcos_spectrum_destroy(sxi_dcos_spectrum **spectrum) {
 
 /* --- scratch --- */
 
-/* A peak that is looked at closely. */
+/* A peak of one level. */
 typedef struct peak {
-    int lane;
-    int64_t bin;
-    float gain;
+    int lane, level;
+    int64_t bin; /* of its level */
+    float shift, height;
 } peak;
 
 struct sxi_dcos_spectrum_work {
     float *memory;
     float *block, *data;
-    float *gain[LEVELS];   /* [-HALO .. top + HALO][WIDTH] */
-    float *merged[LEVELS]; /* alike; of the last level: its gain */
-    uint32_t *mask;        /* [(last - first) / 32 + 1][WIDTH] */
-    peak list[FOLLOWED * WIDTH + 1];
-    sxi_dcos_seed seed[FOLLOWED * WIDTH];
+    float *gain[LEVELS]; /* [-HALO .. top + HALO][WIDTH] */
+    uint32_t *mask;      /* [(high - low) / 32 + 1][WIDTH] of a level */
+    int count[WIDTH];    /* of the peaks of a lane */
+    peak list[WIDTH][LEVELS * FOLLOWED + 1];
+    peak chosen[WIDTH * FOLLOWED];
+    sxi_dcos_seed seed[WIDTH * FOLLOWED];
 };
 
 sx_status sxi_dcos_spectrum_work_create(const sxi_dcos_spectrum *spectrum,
                                         sxi_dcos_spectrum_work **work) {
-    int64_t masks = (spectrum->last - spectrum->first) / 32 + 1;
+    int64_t masks = (spectrum->level[0].high - spectrum->level[0].low) / 32 + 1;
     int64_t block =
         spectrum->samples + spectrum->samples % 2; /* the last of an odd number stays 0 */
     int64_t rows = block + 2 * spectrum->level[0].plan.length + masks;
     for (int l = 0; l < LEVELS; l++) {
-        rows += 2 * (spectrum->level[l].top + 1 + 2 * HALO);
+        rows += spectrum->level[l].top + 1 + 2 * HALO;
     }
     size_t bytes = (size_t)rows * WIDTH * sizeof(float);
     *work = NULL;
@@ -163,10 +169,8 @@ sx_status sxi_dcos_spectrum_work_create(const sxi_dcos_spectrum *spectrum,
     made->data = next += block * WIDTH;
     next += 2 * spectrum->level[0].plan.length * WIDTH;
     for (int l = 0; l < LEVELS; l++) {
-        int64_t floats = (spectrum->level[l].top + 1 + 2 * HALO) * WIDTH;
         made->gain[l] = next + HALO * WIDTH;
-        made->merged[l] = l + 1 < LEVELS ? made->gain[l] + floats : made->gain[l];
-        next += 2 * floats;
+        next += (spectrum->level[l].top + 1 + 2 * HALO) * WIDTH;
     }
     made->mask = (uint32_t *)(void *)next;
     *work = made;
@@ -197,17 +201,14 @@ static void put_halo(const sxi_spectrum_level *level, float *gain) {
 /* Gains of all levels; most: the largest of each trace. */
 static void gains(const sxi_dcos_spectrum *spectrum, sxi_dcos_spectrum_work *work,
                   float most[WIDTH]) {
-    for (int l = LEVELS - 1; l >= 0; l--) {
+    memset(most, 0, WIDTH * sizeof *most);
+    for (int l = 0; l < LEVELS; l++) {
         const sxi_spectrum_level *level = &spectrum->level[l];
         spectrum->kernels->transform(&level->plan, level->samples, level->weight, work->block,
                                      work->data);
         spectrum->kernels->gain(&level->plan, level->top, level->form, work->data, work->gain[l]);
         put_halo(level, work->gain[l]);
-        if (l + 1 < LEVELS) {
-            spectrum->kernels->merge(l ? 0 : spectrum->first, l ? level->top : spectrum->last,
-                                     level[1].ratio / level->ratio, work->gain[l],
-                                     work->merged[l + 1], work->merged[l], most);
-        }
+        spectrum->kernels->most(level->low, level->high, work->gain[l], most);
     }
 }
 
@@ -217,22 +218,20 @@ static int lowest_bit(uint32_t bits) { return __builtin_ctz(bits); }
 static void drop_lowest(peak *list) {
     int lowest = 0;
     for (int i = 1; i <= FOLLOWED; i++) {
-        lowest = list[i].gain < list[lowest].gain ? i : lowest;
+        lowest = list[i].height < list[lowest].height ? i : lowest;
     }
     memmove(list + lowest, list + lowest + 1, (size_t)(FOLLOWED - lowest) * sizeof *list);
 }
 
-/* The FOLLOWED highest peaks of a lane in order of bins. list has room for one more. */
-static int peaks_of_lane(const sxi_dcos_spectrum *spectrum, const sxi_dcos_spectrum_work *work,
+/* The FOLLOWED highest peaks of a level in order of bins. list has room for one more. */
+static int peaks_of_lane(const sxi_spectrum_level *level, const sxi_dcos_spectrum_work *work, int l,
                          int lane, peak *list) {
     int count = 0;
-    for (int64_t k = spectrum->first, word = lane; k <= spectrum->last; k += 32, word += WIDTH) {
+    for (int64_t k = level->low, word = lane; k <= level->high; k += 32, word += WIDTH) {
         for (uint32_t bits = work->mask[word]; bits; bits &= bits - 1) {
             int64_t bin = k + lowest_bit(bits);
-            float gain = work->merged[0][bin * WIDTH + lane];
-            list[count].lane = lane;
-            list[count].bin = bin;
-            list[count].gain = gain;
+            float gain = work->gain[l][bin * WIDTH + lane];
+            list[count] = (peak){.lane = lane, .level = l, .bin = bin, .height = gain};
             count += gain > 0;
             if (count > FOLLOWED) {
                 drop_lowest(list);
@@ -243,94 +242,170 @@ static int peaks_of_lane(const sxi_dcos_spectrum *spectrum, const sxi_dcos_spect
     return count;
 }
 
-/* The summit of each level near each of WIDTH peaks. */
-typedef struct summits {
-    int64_t bin[LEVELS][WIDTH];
-    float shift[LEVELS][WIDTH], height[LEVELS][WIDTH];
-} summits;
-
-static void climb(const sxi_dcos_spectrum *spectrum, const sxi_dcos_spectrum_work *work, int count,
-                  const peak *list, summits *s) {
+/* Peaks of each level that reach `bound`. */
+static void peaks_of_levels(const sxi_dcos_spectrum *spectrum, sxi_dcos_spectrum_work *work,
+                            int count, const float bound[WIDTH]) {
+    memset(work->count, 0, sizeof work->count);
     for (int l = 0; l < LEVELS; l++) {
         const sxi_spectrum_level *level = &spectrum->level[l];
-        float left[WIDTH] = {0}, middle[WIDTH] = {0}, right[WIDTH] = {0};
+        float least[WIDTH];
+        memcpy(least, bound, sizeof least);
+        if (level->high - level->low >= CROWDED) {
+            spectrum->kernels->crowd(level->low, level->high, work->gain[l], least);
+        }
+        spectrum->kernels->peaks(level->low, level->high, work->gain[l], least, work->mask);
+        for (int lane = 0; lane < count; lane++) {
+            peak *list = work->list[lane] + work->count[lane];
+            work->count[lane] += peaks_of_lane(level, work, l, lane, list);
+        }
+    }
+}
+
+/* A bin and its neighbours. */
+typedef struct places {
+    float left[WIDTH], middle[WIDTH], right[WIDTH];
+} places;
+
+static void put_place(const float *gain, int i, places *p) {
+    p->left[i] = gain[-WIDTH];
+    p->middle[i] = gain[0];
+    p->right[i] = gain[WIDTH];
+}
+
+static void summit(int level, const places *p, float shift[WIDTH], float height[WIDTH]) {
+    if (level == 0) { /* decays hardly within the span */
+        sxi_spectrum_lobe(p->left, p->middle, p->right, shift, height);
+    } else {
+        sxi_spectrum_resonance(p->left, p->middle, p->right, shift, height);
+    }
+}
+
+/* Between bins: WIDTH peaks of one level. */
+static void refine(const sxi_dcos_spectrum_work *work, int level, int count, peak *const *list) {
+    places p = {0};
+    float shift[WIDTH], height[WIDTH];
+    for (int i = 0; i < count; i++) {
+        put_place(work->gain[level] + list[i]->bin * WIDTH + list[i]->lane, i, &p);
+    }
+    summit(level, &p, shift, height);
+    for (int i = 0; i < count; i++) {
+        list[i]->shift = shift[i];
+        list[i]->height = height[i];
+    }
+}
+
+static void refine_all(sxi_dcos_spectrum_work *work) {
+    peak *list[LEVELS][WIDTH];
+    int some[LEVELS] = {0};
+    for (int lane = 0; lane < WIDTH; lane++) {
+        for (int i = 0; i < work->count[lane]; i++) {
+            int l = work->list[lane][i].level;
+            list[l][some[l]++] = &work->list[lane][i];
+            if (some[l] == WIDTH) {
+                refine(work, l, WIDTH, list[l]);
+                some[l] = 0;
+            }
+        }
+    }
+    for (int l = 0; l < LEVELS; l++) {
+        if (some[l] > 0) {
+            refine(work, l, some[l], list[l]);
+        }
+    }
+}
+
+static double frequency_of(const sxi_dcos_spectrum *spectrum, const peak *p) {
+    double bin = fabs((double)p->bin + (double)p->shift);
+    double frequency = bin * spectrum->step * (double)spectrum->level[p->level].ratio;
+    return fmin(fmax(frequency, spectrum->frequency_least), spectrum->frequency_most);
+}
+
+/* Of the peaks of a trace in all levels, each once; returns how many. */
+static int choose_peaks(const sxi_dcos_spectrum *spectrum, const sxi_dcos_spectrum_work *work,
+                        int lane, double keep, double chance, peak chosen[FOLLOWED]) {
+    const peak *list = work->list[lane];
+    sxi_dcos_seed found[LEVELS * FOLLOWED];
+    for (int i = 0; i < work->count[lane]; i++) {
+        found[i] = (sxi_dcos_seed){.decay = spectrum->level[list[i].level].decay,
+                                   .frequency = frequency_of(spectrum, &list[i]),
+                                   .gain = (double)list[i].height};
+    }
+    int picked[SXI_DCOS_CANDIDATES];
+    int kept = sxi_dcos_seeds_choose(work->count[lane], found, LEVEL_KEEPS * keep,
+                                     LEVEL_KEEPS * chance, picked);
+    for (int i = 0; i < kept; i++) {
+        chosen[i] = list[picked[i]];
+    }
+    return kept;
+}
+
+/* Heights of all levels near each of WIDTH peaks. */
+typedef struct heights {
+    float at[LEVELS][WIDTH];
+} heights;
+
+static void climb(const sxi_dcos_spectrum *spectrum, const sxi_dcos_spectrum_work *work, int count,
+                  const peak *list, heights *h) {
+    for (int l = 0; l < LEVELS; l++) {
+        const sxi_spectrum_level *level = &spectrum->level[l];
+        places p = {0};
+        float shift[WIDTH];
         for (int i = 0; i < count; i++) {
-            int64_t bin = (list[i].bin + level->ratio / 2) >> level->halved;
+            double fine = frequency_of(spectrum, &list[i]) / spectrum->step;
+            int64_t bin = ((int64_t)(fine + 0.5) + level->ratio / 2) >> level->halved;
             const float *gain = work->gain[l] + bin * WIDTH + list[i].lane;
             /* no branches: which neighbour is higher is as good as random */
             int before = (gain[-WIDTH] > gain[0]) & (gain[-WIDTH] >= gain[WIDTH]);
             int after = ~before & (gain[WIDTH] > gain[0]);
-            bin += after - before;
-            gain += (after - before) * WIDTH;
-            left[i] = gain[-WIDTH];
-            middle[i] = gain[0];
-            right[i] = gain[WIDTH];
-            s->bin[l][i] = bin;
+            put_place(gain + (after - before) * WIDTH, i, &p);
         }
-        if (l == 0) { /* decays hardly within the span */
-            sxi_spectrum_lobe(left, middle, right, s->shift[l], s->height[l]);
-        } else {
-            sxi_spectrum_resonance(left, middle, right, s->shift[l], s->height[l]);
-        }
+        summit(l, &p, shift, h->at[l]);
     }
 }
 
-/* Frequency from the level that gains most; decay and gain from it and its better neighbour. */
-static sxi_dcos_seed seed_of(const sxi_dcos_spectrum *spectrum, const summits *s, int i) {
-    int best = 0;
-    for (int l = 1; l < LEVELS; l++) {
-        best = s->height[l][i] > s->height[best][i] ? l : best;
+/* Decay and gain from the peak's level and its better neighbour. Where a neighbour is higher, what
+ * it sees is another, broader or narrower one that covers this. */
+static sxi_dcos_seed seed_of(const sxi_dcos_spectrum *spectrum, const heights *h, int i,
+                             const peak *p) {
+    const int level = p->level;
+    const float own = p->height;
+    float before = level > 0 ? h->at[level - 1][i] : 0;
+    float after = level + 1 < LEVELS ? h->at[level + 1][i] : 0;
+    before = before > own ? 0 : before;
+    after = after > own ? 0 : after;
+    sxi_dcos_seed seed = {.decay = spectrum->level[level].decay,
+                          .frequency = frequency_of(spectrum, p),
+                          .gain = (double)own};
+    if (before > 0 || after > 0) {
+        const bool upward = after > before;
+        const sxi_spectrum_between *between = &spectrum->between[upward ? level : level - 1];
+        float sum = own + (upward ? after : before);
+        float share = (upward ? after : own) / sum;
+        float at = (share - between->least) * between->steps;
+        at = at > 0 ? at < SXI_SPECTRUM_STEPS ? at : SXI_SPECTRUM_STEPS : 0; /* NaN, too */
+        int step = (int)at;
+        float part = at - (float)step;
+        const float *decay = between->decay + step, *rise = between->rise + step;
+        float gain = (rise[0] + part * (rise[1] - rise[0])) * sum;
+        seed.decay = (double)(decay[0] + part * (decay[1] - decay[0]));
+        seed.gain = (double)(gain > own ? gain : own);
     }
-    bool upward =
-        best == 0 || (best + 1 < LEVELS && s->height[best + 1][i] > s->height[best - 1][i]);
-    int low = upward ? best : best - 1;
-    const sxi_spectrum_between *between = &spectrum->between[low];
-    float sum = s->height[low][i] + s->height[low + 1][i];
-    float at = (s->height[low + 1][i] / sum - between->least) * between->steps;
-    at = at > 0 ? at < SXI_SPECTRUM_STEPS ? at : SXI_SPECTRUM_STEPS : 0; /* NaN, too */
-    int step = (int)at;
-    float part = at - (float)step;
-    float decay = between->decay[step] + part * (between->decay[step + 1] - between->decay[step]);
-    float rise = between->rise[step] + part * (between->rise[step + 1] - between->rise[step]);
-    float gain = rise * sum, height = s->height[best][i];
-    double bin = (double)s->bin[best][i] + (double)s->shift[best][i];
-    double frequency = fabs(bin) * spectrum->step * (double)spectrum->level[best].ratio;
-    return (sxi_dcos_seed){
-        .decay = (double)decay,
-        .frequency = fmin(fmax(frequency, spectrum->frequency_least), spectrum->frequency_most),
-        .gain = (double)(gain > height ? gain : height)};
+    return seed;
 }
 
-/* Two bins can belong to one resonance, where a level takes over from another. */
-static bool same(const sxi_dcos_spectrum *spectrum, const sxi_dcos_seed *a,
-                 const sxi_dcos_seed *b) {
-    const double part_of_width = 0.08; /* a resonance is decay / pi wide */
-    double near = 0.5 * spectrum->step + part_of_width * fmin(a->decay, b->decay);
-    return fabs(a->frequency - b->frequency) < near;
-}
-
-static void choose(const sxi_dcos_spectrum *spectrum, int count, const sxi_dcos_seed *found,
-                   double keep, double chance, sxi_dcos_seed seed[SXI_DCOS_CANDIDATES]) {
-    sxi_dcos_seed ordered[FOLLOWED];
+/* The best first, as far as they are worth it. */
+static void put_seeds(int count, const sxi_dcos_seed *found, double keep, double chance,
+                      sxi_dcos_seed seed[SXI_DCOS_CANDIDATES]) {
+    for (int c = 0; c < SXI_DCOS_CANDIDATES; c++) {
+        seed[c] = (sxi_dcos_seed){0, 0, 0};
+    }
     for (int i = 0; i < count; i++) {
-        int at = i;
-        for (; at > 0 && found[i].gain > ordered[at - 1].gain; at--) {
-            ordered[at] = ordered[at - 1];
-        }
-        ordered[at] = found[i];
+        sxi_dcos_seed_insert(seed, found[i]);
     }
-    int kept = 0;
-    for (int i = 0; i < count && kept < SXI_DCOS_CANDIDATES; i++) {
-        bool fresh = ordered[i].gain >= keep * ordered[0].gain - chance || i == 0;
-        for (int j = 0; fresh && j < kept; j++) {
-            fresh = !same(spectrum, &seed[j], &ordered[i]);
+    for (int c = 1; c < count; c++) {
+        if (!(seed[c].gain >= keep * seed[0].gain - chance)) {
+            seed[c] = (sxi_dcos_seed){0, 0, 0};
         }
-        if (fresh) {
-            seed[kept++] = ordered[i];
-        }
-    }
-    for (; kept < SXI_DCOS_CANDIDATES; kept++) {
-        seed[kept] = (sxi_dcos_seed){0, 0, 0};
     }
 }
 
@@ -349,26 +424,25 @@ static void search_block(const sxi_dcos_spectrum *spectrum, sxi_dcos_spectrum_wo
         float bound = part * least[l] - noise * variance[l];
         least[l] = bound > 0 ? bound : 0;
     }
-    if (spectrum->last - spectrum->first >= CROWDED) {
-        spectrum->kernels->crowd(spectrum->first, spectrum->last, work->merged[0], least);
-    }
-    spectrum->kernels->peaks(spectrum->first, spectrum->last, work->merged[0], least, work->mask);
+    peaks_of_levels(spectrum, work, count, least);
+    refine_all(work);
 
     int found[WIDTH], total = 0;
     for (int l = 0; l < count; l++) {
-        found[l] = peaks_of_lane(spectrum, work, l, work->list + total);
+        found[l] = choose_peaks(spectrum, work, l, keep, chance * (double)variance[l],
+                                work->chosen + total);
         total += found[l];
     }
     for (int first = 0; first < total; first += WIDTH) {
         int some = total - first < WIDTH ? total - first : WIDTH;
-        summits s;
-        climb(spectrum, work, some, work->list + first, &s);
+        heights h;
+        climb(spectrum, work, some, work->chosen + first, &h);
         for (int i = 0; i < some; i++) {
-            work->seed[first + i] = seed_of(spectrum, &s, i);
+            work->seed[first + i] = seed_of(spectrum, &h, i, &work->chosen[first + i]);
         }
     }
     for (int l = 0, first = 0; l < count; first += found[l++]) {
-        choose(spectrum, found[l], work->seed + first, keep, chance * (double)variance[l], seed[l]);
+        put_seeds(found[l], work->seed + first, keep, chance * (double)variance[l], seed[l]);
     }
 }
 

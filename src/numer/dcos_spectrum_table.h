@@ -11,12 +11,13 @@ enum { SXI_SPECTRUM_LEVELS = 4, SXI_SPECTRUM_STEPS = 64 };
 /* Filters of one decay. */
 typedef struct sxi_spectrum_level {
     double decay;
-    int64_t ratio;   /* bins of the finest level to one of this: 1, 2, 4 ... */
-    int halved;      /* ratio = 1 << halved */
-    int64_t top;     /* last bin */
-    int64_t samples; /* that a filter reaches, even: one of weight 0 may be behind the last */
-    float *weight;   /* [samples] exp(-decay x) */
-    float *form;     /* [top + 1][3] */
+    int64_t ratio;     /* bins of the finest level to one of this: 1, 2, 4 ... */
+    int halved;        /* ratio = 1 << halved */
+    int64_t top;       /* last bin */
+    int64_t low, high; /* bins that are searched, a neighbour or the end beyond */
+    int64_t samples;   /* that a filter reaches, even: one of weight 0 may be behind the last */
+    float *weight;     /* [samples] exp(-decay x) */
+    float *form;       /* [top + 1][3] */
     sxi_spectrum_plan plan;
 } sxi_spectrum_level;
 

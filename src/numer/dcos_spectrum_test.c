@@ -191,6 +191,42 @@ START_TEST(the_bank_agrees) {
 }
 END_TEST
 
+/* On the flank of a broad mode a narrow one has no peak in the best gain of all decays; its own decay
+ * sees it. */
+START_TEST(a_broad_mode_hides_no_narrow_one) {
+    double x[N], s[N], y[N];
+    float trace[N];
+    seeds seed[1];
+    for (int i = 0; i < N; i++) {
+        x[i] = (double)i / (N - 1);
+        s[i] = 1;
+        y[i] = tone(13.8, 30, 0, x[i]) + 0.34 * tone(1.7, 24, 5.9, x[i]);
+    }
+    centre(N, NULL, y, trace);
+    search(&EVEN, 1, trace, 0, 0.8, 0, seed);
+    ck_near(seed[0][0].frequency, 29.5, 0, 1); /* a resonance of 12 e-foldings is 3.8 wide */
+    ck_near(seed[0][1].frequency, 23.8, 0, 0.5);
+    ck_assert(seed[0][1].decay < 0.5 * seed[0][0].decay);
+    ck_near(seed[0][2].gain, 0, 0, 0);
+
+    const sxi_dcos_grid grid = {.n = N,
+                                .padded = N,
+                                .x = x,
+                                .dx = 1.0 / (N - 1),
+                                .frequency_least = 0.5,
+                                .frequency_most = 0.5 * (N - 1)};
+    const sxi_dcos_trace whole = {.grid = &grid, .s = s, .bank_most = (double)INFINITY};
+    const sxi_dcos_trace *list = &whole;
+    const double *residual = y;
+    sxi_dcos_bank *bank;
+    ck_ok(sxi_dcos_bank_create(&grid, &bank));
+    ck_ok(sxi_dcos_bank_search(bank, 1, &list, &residual, seed));
+    ck_near(seed[0][0].frequency, 29.5, 0, 1);
+    ck_near(seed[0][1].frequency, 23.8, 0, 1);
+    sxi_dcos_bank_destroy(&bank);
+}
+END_TEST
+
 START_TEST(neighbours_do_not_matter) {
     enum { COUNT = 40 };
     double(*truth)[2] = malloc(COUNT * sizeof *truth), *y = malloc(sizeof(double) * COUNT * N);
@@ -362,5 +398,6 @@ START_TEST(any_number_of_samples) {
 END_TEST
 
 SX_TEST_MAIN("dcos_spectrum", a_tone_gains_its_sum_of_squares, the_second_tone_is_kept,
-             the_bank_agrees, neighbours_do_not_matter, nothing_gains_nothing, seeds_are_ordered,
-             weights_count, uneven_delays_are_spread, any_number_of_samples)
+             the_bank_agrees, a_broad_mode_hides_no_narrow_one, neighbours_do_not_matter,
+             nothing_gains_nothing, seeds_are_ordered, weights_count, uneven_delays_are_spread,
+             any_number_of_samples)

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Which peaks of the gain are worth a start. */
+#include <math.h>
+#include <stdbool.h>
+
+#include "numer/dcos.h"
+
+void sxi_dcos_seed_insert(sxi_dcos_seed seed[SXI_DCOS_CANDIDATES], sxi_dcos_seed candidate) {
+    for (int c = 0; c < SXI_DCOS_CANDIDATES; c++) {
+        if (candidate.gain > seed[c].gain) {
+            sxi_dcos_seed lower = seed[c];
+            seed[c] = candidate;
+            candidate = lower;
+        }
+    }
+}
+
+/* A lobe of the window without decay is 2 cycles wide at its foot, a resonance decay / pi at half its
+ * height: filters of different decays place one peak up to about half of that apart. */
+static bool same(const sxi_dcos_seed *a, const sxi_dcos_seed *b) {
+    const double lobe = 0.75, part = 0.5 * 0.318309886183790671538;
+    const double decay = a->decay < b->decay ? a->decay : b->decay;
+    return fabs(a->frequency - b->frequency) < lobe + part * decay;
+}
+
+static bool hidden(const sxi_dcos_seed *found, int i, int kept, const int *picked) {
+    bool is = false;
+    for (int j = 0; j < kept; j++) {
+        is |= same(&found[picked[j]], &found[i]);
+    }
+    return is;
+}
+
+int sxi_dcos_seeds_choose(int count, sxi_dcos_seed *found, double keep, double chance,
+                          int picked[SXI_DCOS_CANDIDATES]) {
+    int kept = 0;
+    double least = 0;
+    while (kept < SXI_DCOS_CANDIDATES) {
+        int best = -1;
+        double most = 0;
+        for (int i = 0; i < count; i++) {
+            best = found[i].gain > most ? i : best;
+            most = found[i].gain > most ? found[i].gain : most;
+        }
+        if (best < 0 || most < least) {
+            break;
+        }
+        if (hidden(found, best, kept, picked)) {
+            found[best].gain = 0;
+        } else {
+            found[best].gain = -most; /* for now: out of the way */
+            picked[kept++] = best;
+            least = kept == 1 ? keep * most - chance : least;
+        }
+    }
+    for (int j = 0; j < kept; j++) {
+        found[picked[j]].gain = -found[picked[j]].gain;
+    }
+    return kept;
+}
