@@ -59,6 +59,26 @@ typedef struct sxi_spectrum_kernels {
     void (*gain)(const sxi_spectrum_plan *plan, int64_t top, const float *form, const float *data,
                  float *gain);
 
+    /* The bins themselves: X as above.
+     *
+     * out  out  [top + 1][2][SXI_SPECTRUM_WIDTH]  re, im */
+    void (*bins)(const sxi_spectrum_plan *plan, int64_t top, const float *data, float *out);
+
+    /* Gains where every trace has weights w of its own, with y = w residual: of
+     *
+     *   signal  bins of y exp(-g x)
+     *   linear  bins of w exp(-g x)
+     *   square  bins of w exp(-2 g x)
+     *
+     * of which bin 2 k tells the squares of bin k's cosine and sine.
+     *
+     * in   signal, linear  [top + 1][2][SXI_SPECTRUM_WIDTH]
+     * in   square          [length + 1][2][SXI_SPECTRUM_WIDTH]
+     * in   over            [SXI_SPECTRUM_WIDTH]  1 / sum of w; 0: no constant is fitted along
+     * out  gain            [top + 1][SXI_SPECTRUM_WIDTH] */
+    void (*own_gain)(int64_t length, int64_t top, const float *signal, const float *linear,
+                     const float *square, const float over[SXI_SPECTRUM_WIDTH], float *gain);
+
     /* Raises most to the largest gain of bins first .. last; NaN is passed over.
      *
      * in      gain  [last + 1][SXI_SPECTRUM_WIDTH]

@@ -2,6 +2,7 @@
 #include "kern/spectrum.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/rng.h"
@@ -129,6 +130,85 @@ static void check_spectra_are_those_of_the_definition(void) {
 START_TEST(spectra_are_those_of_the_definition) { each(check_spectra_are_those_of_the_definition); }
 END_TEST
 
+/* The sums of a filter by definition, and the gain they give. */
+static double gain_by_hand(int64_t n, double g, double angle, const float *w, const float *y,
+                           bool centred) {
+    double ru = 0, rv = 0, one = 0, u1 = 0, v1 = 0, uu = 0, uv = 0, vv = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double e = exp(-g * (double)i), u = e * cos(angle * (double)i),
+               v = e * sin(angle * (double)i);
+        double weight = (double)w[i * WIDTH], residual = (double)y[i * WIDTH];
+        ru += residual * u;
+        rv += residual * v;
+        one += weight;
+        u1 += weight * u;
+        v1 += weight * v;
+        uu += weight * u * u;
+        uv += weight * u * v;
+        vv += weight * v * v;
+    }
+    uu -= centred ? u1 * u1 / one : 0;
+    uv -= centred ? u1 * v1 / one : 0;
+    vv -= centred ? v1 * v1 / one : 0;
+    return (vv * ru * ru - 2 * uv * ru * rv + uu * rv * rv) / (uu * vv - uv * uv);
+}
+
+/* Weights of each trace, some missing; the last is missing wholly. */
+static void check_own_weights_give_own_gains(void) {
+    enum { N = 60, LENGTH = 48, TOP = 47 };
+    static const double DECAY = 0.03;
+    sxi_spectrum_plan plan = plan_create(LENGTH);
+    float *y = lanes(N), *w = lanes(N), *data = lanes(2 * LENGTH), *gain = lanes(LENGTH + 1);
+    float *bins[3] = {lanes(2 * LENGTH + 2), lanes(2 * LENGTH + 2), lanes(2 * LENGTH + 2)};
+    float once[N], twice[N], over[WIDTH] = {0};
+    for (int i = 0; i < N * WIDTH; i++) {
+        once[i / WIDTH] = (float)exp(-DECAY * (i / WIDTH));
+        twice[i / WIDTH] = (float)exp(-2 * DECAY * (i / WIDTH));
+        w[i] = i % WIDTH == WIDTH - 1 || i % 7 == 3 ? 0 : 0.2F + fabsf(noise(12, i));
+        y[i] = w[i] * noise(13, i);
+        over[i % WIDTH] += w[i];
+    }
+    for (int l = 0; l < WIDTH; l++) {
+        over[l] = l % 2 ? 0 : 1 / over[l];
+    }
+    kernels->transform(&plan, N, once, y, data);
+    kernels->bins(&plan, TOP, data, bins[0]);
+    kernels->transform(&plan, N, once, w, data);
+    kernels->bins(&plan, TOP, data, bins[1]);
+    kernels->transform(&plan, N, twice, w, data);
+    kernels->bins(&plan, LENGTH, data, bins[2]);
+    kernels->own_gain(LENGTH, TOP, bins[0], bins[1], bins[2], over, gain);
+    for (int k = 0; k <= TOP; k++) {
+        for (int l = 0; l < WIDTH; l++) {
+            double expected =
+                l == WIDTH - 1 ? 0
+                : k == 0       ? (double)gain[k * WIDTH + l]
+                               : gain_by_hand(N, DECAY, PI * k / LENGTH, w + l, y + l, l % 2 == 0);
+            /* the matrix of squares loses a digit or two near zero and Nyquist */
+            ck_near(gain[k * WIDTH + l], expected, 3e-4, 1e-4);
+        }
+    }
+    for (int l = 1; l < WIDTH - 1; l += 2) { /* at zero there is no sine */
+        double sum = 0, square = 0;
+        for (int i = 0; i < N; i++) {
+            sum += (double)(y[i * WIDTH + l] * once[i]);
+            square += (double)(w[i * WIDTH + l] * twice[i]);
+        }
+        ck_near(gain[l], sum * sum / square, 1e-4, 1e-5);
+    }
+    free(y);
+    free(w);
+    free(data);
+    free(gain);
+    for (int j = 0; j < 3; j++) {
+        free(bins[j]);
+    }
+    plan_destroy(&plan);
+}
+
+START_TEST(own_weights_give_own_gains) { each(check_own_weights_give_own_gains); }
+END_TEST
+
 static void check_few_bins_are_the_first_of_all(void) {
     enum { LENGTH = 48 };
     sxi_spectrum_plan plan = plan_create(LENGTH);
@@ -245,7 +325,8 @@ static void check_crowds_are_thinned(void) {
 START_TEST(crowds_are_thinned) { each(check_crowds_are_thinned); }
 END_TEST
 
-/* A search from samples to peaks; gains [LENGTH + 1], then the coarse [LENGTH / RATIO + 1]. */
+/* A search from samples to peaks; gains [LENGTH + 1], then the coarse [LENGTH / RATIO + 1], then with
+ * the bins for weights [LENGTH], of which nothing but the bits makes sense. */
 static void chain(float *gains, uint32_t *mask) {
     enum { SAMPLES = 200, LENGTH = BINS, RATIO = 4 };
     sxi_spectrum_plan fine = plan_create(LENGTH), coarse = plan_create(LENGTH / RATIO);
@@ -265,6 +346,11 @@ static void chain(float *gains, uint32_t *mask) {
     kernels->gain(&coarse, LENGTH / RATIO, form, data, gains + (LENGTH + 1) * WIDTH);
     kernels->transform(&fine, SAMPLES, weight, block, data);
     kernels->gain(&fine, LENGTH, form, data, gains);
+    float *bins = lanes(2 * LENGTH + 2);
+    kernels->bins(&fine, LENGTH, data, bins);
+    kernels->own_gain(LENGTH, LENGTH - 1, bins, bins, bins, least,
+                      gains + (LENGTH + LENGTH / RATIO + 2) * WIDTH);
+    free(bins);
     kernels->most(1, LENGTH - 1, gains, least);
     for (int l = 0; l < WIDTH; l++) {
         least[l] *= 0.1F;
@@ -278,7 +364,7 @@ static void chain(float *gains, uint32_t *mask) {
 }
 
 START_TEST(variants_give_the_same_bits) {
-    enum { MASKS = BINS / 32, ROWS = BINS + 1 + BINS / 4 + 1 };
+    enum { MASKS = BINS / 32, ROWS = BINS + 1 + BINS / 4 + 1 + BINS };
     float *gains[2] = {lanes(ROWS), lanes(ROWS)};
     uint32_t mask[2][MASKS * WIDTH] __attribute__((aligned(64)));
     int found = 0;
@@ -340,6 +426,7 @@ START_TEST(nothing_has_no_summit) {
 END_TEST
 
 SX_TEST_MAIN("spectrum", lengths_are_products, blocks_are_transposed,
-             spectra_are_those_of_the_definition, few_bins_are_the_first_of_all,
-             the_largest_is_found, peaks_are_found, crowds_are_thinned, variants_give_the_same_bits,
-             summits_lie_between_bins, nothing_has_no_summit)
+             spectra_are_those_of_the_definition, own_weights_give_own_gains,
+             few_bins_are_the_first_of_all, the_largest_is_found, peaks_are_found,
+             crowds_are_thinned, variants_give_the_same_bits, summits_lie_between_bins,
+             nothing_has_no_summit)

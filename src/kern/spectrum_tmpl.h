@@ -4,6 +4,7 @@
  * wider than the machine's would live in memory.) */
 #include <assert.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "kern/spectrum.h"
 
@@ -325,18 +326,28 @@ INLINE void put_gain(const float *form, const lanes *re, const lanes *im, lanes 
     *gain = (form[0] * *re + form[1] * *im) * *re + form[2] * *im * *im;
 }
 
+/* Bin k: its gain where there is a form, else itself. */
+INLINE void put_bin(const float *form, int64_t k, const lanes *re, const lanes *im, lanes *out) {
+    if (form) {
+        put_gain(form + 3 * k, re, im, &out[k * ROW]);
+    } else {
+        out[2 * k * ROW] = *re;
+        out[(2 * k + 1) * ROW] = *im;
+    }
+}
+
 /* The real spectrum from the points a = k and b = length - k of the complex one, twice:
  * X(k) = (a + b*) - i exp(-i pi k / length) (a - b*), and X(length - k)* with the other sign. */
-INLINE void gain_part(const sxi_spectrum_plan *plan, int64_t top, const float *form, const lanes *x,
+INLINE void bins_part(const sxi_spectrum_plan *plan, int64_t top, const float *form, const lanes *x,
                       lanes *out) {
     const int64_t length = plan->length;
     const lanes zero = {0};
     point a, b;
     take(x, 0, &a);
     lanes first = 2 * (a.re + a.im), final = 2 * (a.re - a.im);
-    put_gain(form, &first, &zero, &out[0]);
+    put_bin(form, 0, &first, &zero, out);
     if (top >= length) {
-        put_gain(form + 3 * length, &final, &zero, &out[length * ROW]);
+        put_bin(form, length, &final, &zero, out);
     }
     for (int64_t k = 1; k <= length / 2 && k <= top; k++) {
         take(x, plan->place[k], &a);
@@ -346,10 +357,10 @@ INLINE void gain_part(const sxi_spectrum_plan *plan, int64_t top, const float *f
         lanes dr = a.re - b.re, di = a.im + b.im;
         lanes tr = s * dr - c * di, ti = c * dr + s * di; /* i W d */
         lanes re = er - tr, im = ei - ti;
-        put_gain(form + 3 * k, &re, &im, &out[k * ROW]);
+        put_bin(form, k, &re, &im, out);
         if (length - k <= top) {
             lanes other_re = er + tr, other_im = -(ei + ti);
-            put_gain(form + 3 * (length - k), &other_re, &other_im, &out[(length - k) * ROW]);
+            put_bin(form, length - k, &other_re, &other_im, out);
         }
     }
 }
@@ -357,8 +368,54 @@ INLINE void gain_part(const sxi_spectrum_plan *plan, int64_t top, const float *f
 TARGET static void gain(const sxi_spectrum_plan *plan, int64_t top, const float *form,
                         const float *data, float *out) {
     for (int part = 0; part < ROW; part++) {
-        gain_part(plan, top, form, (const lanes *)(const void *)data + part,
+        bins_part(plan, top, form, (const lanes *)(const void *)data + part,
                   (lanes *)(void *)out + part);
+    }
+}
+
+TARGET static void bins(const sxi_spectrum_plan *plan, int64_t top, const float *data, float *out) {
+    for (int part = 0; part < ROW; part++) {
+        bins_part(plan, top, NULL, (const lanes *)(const void *)data + part,
+                  (lanes *)(void *)out + part);
+    }
+}
+
+/* first where which, else second. */
+INLINE void choose(words which, const lanes *first, const lanes *second, lanes *out) {
+    *out = (lanes)(((words)*first & which) | ((words)*second & ~which));
+}
+
+/* All sums are doubled, and the squares' once more by leaving the half of cos^2 = (1 + cos) / 2 away,
+ * which cancels. over: 1 / sum of weights. */
+INLINE void own_gain_part(int64_t length, int64_t top, const lanes *signal, const lanes *linear,
+                          const lanes *square, const loose *over, lanes *out) {
+    const lanes nothing = {0}, all = square[0];
+    for (int64_t k = 0; k <= top; k++) {
+        const bool back = 2 * k > length; /* the spectrum of squares is even about Nyquist */
+        const lanes *turned = square + 2 * (back ? 2 * length - 2 * k : 2 * k) * ROW;
+        lanes c = turned[0], s = back ? -turned[ROW] : turned[ROW];
+        lanes a = linear[2 * k * ROW], b = linear[(2 * k + 1) * ROW];
+        lanes x = signal[2 * k * ROW], y = signal[(2 * k + 1) * ROW];
+        lanes cosines = all + c, sines = all - c;
+        lanes uu = cosines - a * a * *over, uv = s - a * b * *over, vv = sines - b * b * *over;
+        lanes determinant = uu * vv - uv * uv, trace = uu + vv;
+        lanes two = (vv * x - 2 * uv * y) * x + uu * y * y, one = x * x + y * y;
+        words both = determinant > 1e-4F * cosines * sines;
+        words some = both | (trace > 2e-4F * all);
+        choose(both, &two, &one, &two);
+        choose(both, &determinant, &trace, &determinant);
+        two /= determinant;
+        choose(some, &two, &nothing, &out[k * ROW]);
+    }
+}
+
+TARGET static void own_gain(int64_t length, int64_t top, const float *signal, const float *linear,
+                            const float *square, const float over[WIDTH], float *out) {
+    for (int part = 0; part < ROW; part++) {
+        own_gain_part(length, top, (const lanes *)(const void *)signal + part,
+                      (const lanes *)(const void *)linear + part,
+                      (const lanes *)(const void *)square + part,
+                      (const loose *)(const void *)over + part, (lanes *)(void *)out + part);
     }
 }
 

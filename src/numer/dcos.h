@@ -176,12 +176,14 @@ sx_status sxi_dcos_bank_search(const sxi_dcos_bank *bank, int count,
 /* sxi_dcos_seed_insert - keeps the seeds ordered, best gain first; the worst falls out. */
 void sxi_dcos_seed_insert(sxi_dcos_seed seed[SXI_DCOS_CANDIDATES], sxi_dcos_seed candidate);
 
-/* sxi_dcos_seeds_choose - of the peaks that filters of all decays see, each once, best first: those
+/* sxi_dcos_seeds_choose - of the peaks that filters of some decays see, each once, best first: those
  * that gain at least keep times the best less chance. A broad resonance covers narrow ones of lower
- * gain, which can be the better fit, so a peak hides another only where they are about as near as
- * the narrower of the two is wide. Returns how many; of what they hide, some comes to gain 0.
+ * gain, which can be the better fit, so a peak is left out only where a filter of the same decay or
+ * a neighbouring one sees a higher one about as near as the narrower of the two is wide. Returns how
+ * many.
  *
- * out  picked  [SXI_DCOS_CANDIDATES]  their places in found */
+ * in   found   [count]  its gains are changed, and put back
+ * out  picked  [SXI_DCOS_CANDIDATES]  places in found */
 int sxi_dcos_seeds_choose(int count, sxi_dcos_seed *found, double keep, double chance,
                           int picked[SXI_DCOS_CANDIDATES]);
 

@@ -16,17 +16,20 @@ void sxi_dcos_seed_insert(sxi_dcos_seed seed[SXI_DCOS_CANDIDATES], sxi_dcos_seed
 }
 
 /* A lobe of the window without decay is 2 cycles wide at its foot, a resonance decay / pi at half its
- * height: filters of different decays place one peak up to about half of that apart. */
-static bool same(const sxi_dcos_seed *a, const sxi_dcos_seed *b) {
-    const double lobe = 0.75, part = 0.5 * 0.318309886183790671538;
-    const double decay = a->decay < b->decay ? a->decay : b->decay;
-    return fabs(a->frequency - b->frequency) < lobe + part * decay;
+ * height: filters of different decays place one peak up to about half of that apart. Of decays that
+ * are not neighbours (a factor 3 to 6 apart) both can be right, at one frequency. */
+static bool related(const sxi_dcos_seed *a, const sxi_dcos_seed *b) {
+    const double lobe = 0.75, part = 0.5 * 0.318309886183790671538, neighbours = 7;
+    const double less = a->decay < b->decay ? a->decay : b->decay;
+    const double more = a->decay < b->decay ? b->decay : a->decay;
+    return fabs(a->frequency - b->frequency) < lobe + part * less && more < neighbours * less;
 }
 
-static bool hidden(const sxi_dcos_seed *found, int i, int kept, const int *picked) {
+/* Gains of what was seen are negative: it is not lower than peak i. */
+static bool hidden(int count, const sxi_dcos_seed *found, int i) {
     bool is = false;
-    for (int j = 0; j < kept; j++) {
-        is |= same(&found[picked[j]], &found[i]);
+    for (int j = 0; j < count; j++) {
+        is |= found[j].gain < 0 && related(&found[j], &found[i]);
     }
     return is;
 }
@@ -45,16 +48,14 @@ int sxi_dcos_seeds_choose(int count, sxi_dcos_seed *found, double keep, double c
         if (best < 0 || most < least) {
             break;
         }
-        if (hidden(found, best, kept, picked)) {
-            found[best].gain = 0;
-        } else {
-            found[best].gain = -most; /* for now: out of the way */
+        if (!hidden(count, found, best)) {
             picked[kept++] = best;
             least = kept == 1 ? keep * most - chance : least;
         }
+        found[best].gain = -most;
     }
-    for (int j = 0; j < kept; j++) {
-        found[picked[j]].gain = -found[picked[j]].gain;
+    for (int i = 0; i < count; i++) {
+        found[i].gain = fabs(found[i].gain);
     }
     return kept;
 }

@@ -3,6 +3,7 @@
  * between bins and levels. */
 #include "numer/dcos_spectrum.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,12 +37,13 @@ static const double REACH = 7;
 static bool level_allocate(sxi_spectrum_level *level) {
     int64_t length = level->plan.length;
     level->weight = malloc((size_t)level->samples * sizeof(float));
+    level->square = malloc((size_t)level->samples * sizeof(float));
     level->form = malloc((size_t)(level->top + 1) * 3 * sizeof(float));
     level->plan.twiddle = malloc((size_t)(sxi_spectrum_twiddles(length) + 1) * sizeof(float));
     level->plan.place = malloc((size_t)length * sizeof(int32_t));
     level->plan.turn = malloc((size_t)(length / 2 + 1) * 2 * sizeof(float));
-    return level->weight && level->form && level->plan.twiddle && level->plan.place &&
-           level->plan.turn;
+    return level->weight && level->square && level->form && level->plan.twiddle &&
+           level->plan.place && level->plan.turn;
 }
 
 static void level_shape(const sxi_dcos_spectrum_grid *grid, const sxi_dcos_spectrum *spectrum,
@@ -76,7 +78,9 @@ static sx_status level_fill(const sxi_dcos_spectrum_grid *grid, const sxi_dcos_s
     }
     for (int64_t i = 0; i < level->samples; i++) {
         double x = grid->first + grid->step * (double)i;
-        level->weight[i] = i < grid->samples ? (float)sxi_wave_decay(level->decay * x) : 0;
+        const bool real = i < grid->samples;
+        level->weight[i] = real ? (float)sxi_wave_decay(level->decay * x) : 0;
+        level->square[i] = real ? (float)sxi_wave_decay(2 * level->decay * x) : 0;
     }
     sxi_spectrum_plan_fill(&level->plan);
     return sxi_dcos_spectrum_forms(grid, spectrum->step * (double)level->ratio, level);
@@ -93,6 +97,8 @@ sx_status sxi_dcos_spectrum_create(const sxi_dcos_spectrum_grid *grid,
     int64_t length = sxi_spectrum_length((int64_t)ceil(0.5 / (SPACING * grid->step)));
     made->kernels = sxi_spectrum_kernels_best();
     made->samples = grid->samples;
+    made->centred = grid->centred;
+    made->own_weights = grid->own_weights;
     made->step = 0.5 / ((double)length * grid->step);
     made->frequency_least = grid->frequency_least;
     made->frequency_most = fmax(grid->frequency_most, grid->frequency_least);
@@ -118,6 +124,7 @@ void sxi_dcos_spectrum_destroy(sxi_dcos_spectrum **spectrum) {
     for (int l = 0; *spectrum && l < LEVELS; l++) {
         sxi_spectrum_level *level = &(*spectrum)->level[l];
         free(level->weight);
+        free(level->square);
         free(level->form);
         free(level->plan.twiddle);
         free(level->plan.place);
@@ -139,9 +146,11 @@ typedef struct peak {
 struct sxi_dcos_spectrum_work {
     float *memory;
     float *block, *data;
-    float *gain[LEVELS]; /* [-HALO .. top + HALO][WIDTH] */
-    uint32_t *mask;      /* [(high - low) / 32 + 1][WIDTH] of a level */
-    int count[WIDTH];    /* of the peaks of a lane */
+    float *weight;                   /* as block; NULL: no own weights */
+    float *signal, *linear, *square; /* bins of a level */
+    float *gain[LEVELS];             /* [-HALO .. top + HALO][WIDTH] */
+    uint32_t *mask;                  /* [(high - low) / 32 + 1][WIDTH] of a level */
+    int count[WIDTH];                /* of the peaks of a lane */
     peak list[WIDTH][LEVELS * FOLLOWED + 1];
     peak chosen[WIDTH * FOLLOWED];
     sxi_dcos_seed seed[WIDTH * FOLLOWED];
@@ -152,7 +161,9 @@ sx_status sxi_dcos_spectrum_work_create(const sxi_dcos_spectrum *spectrum,
     int64_t masks = (spectrum->level[0].high - spectrum->level[0].low) / 32 + 1;
     int64_t block =
         spectrum->samples + spectrum->samples % 2; /* the last of an odd number stays 0 */
-    int64_t rows = block + 2 * spectrum->level[0].plan.length + masks;
+    int64_t length = spectrum->level[0].plan.length, bins = 2 * (length + 1);
+    int64_t rows = block + 2 * length + masks;
+    rows += spectrum->own_weights ? block + 3 * bins : 0;
     for (int l = 0; l < LEVELS; l++) {
         rows += spectrum->level[l].top + 1 + 2 * HALO;
     }
@@ -167,7 +178,14 @@ sx_status sxi_dcos_spectrum_work_create(const sxi_dcos_spectrum *spectrum,
     memset(next, 0, bytes); /* some rows beyond a top are read and not used */
     made->block = next;
     made->data = next += block * WIDTH;
-    next += 2 * spectrum->level[0].plan.length * WIDTH;
+    next += 2 * length * WIDTH;
+    if (spectrum->own_weights) {
+        made->weight = next;
+        made->signal = next += block * WIDTH;
+        made->linear = next += bins * WIDTH;
+        made->square = next += bins * WIDTH;
+        next += bins * WIDTH;
+    }
     for (int l = 0; l < LEVELS; l++) {
         made->gain[l] = next + HALO * WIDTH;
         next += (spectrum->level[l].top + 1 + 2 * HALO) * WIDTH;
@@ -198,15 +216,49 @@ static void put_halo(const sxi_spectrum_level *level, float *gain) {
     }
 }
 
+/* 1 / sum of the weights of each trace; 0: nothing to centre, or no weight. */
+static void over_weights(const sxi_dcos_spectrum *spectrum, const float *weight,
+                         float over[WIDTH]) {
+    double sum[WIDTH] = {0};
+    for (int64_t i = 0; spectrum->centred && i < spectrum->samples; i++) {
+        for (int l = 0; l < WIDTH; l++) {
+            sum[l] += (double)weight[i * WIDTH + l];
+        }
+    }
+    for (int l = 0; l < WIDTH; l++) {
+        over[l] = sum[l] > 0 ? (float)(1 / sum[l]) : 0;
+    }
+}
+
+static void bins_of(const sxi_dcos_spectrum *spectrum, const sxi_spectrum_level *level, int64_t top,
+                    const float *weight, const float *block, float *data, float *bins) {
+    spectrum->kernels->transform(&level->plan, level->samples, weight, block, data);
+    spectrum->kernels->bins(&level->plan, top, data, bins);
+}
+
+/* Gains of a level; over: NULL where weights are shared. */
+static void gains_of_level(const sxi_dcos_spectrum *spectrum, const sxi_spectrum_level *level,
+                           sxi_dcos_spectrum_work *work, const float *over, float *gain) {
+    const sxi_spectrum_kernels *kernels = spectrum->kernels;
+    if (!over) {
+        kernels->transform(&level->plan, level->samples, level->weight, work->block, work->data);
+        kernels->gain(&level->plan, level->top, level->form, work->data, gain);
+        return;
+    }
+    const int64_t top = level->top, length = level->plan.length;
+    bins_of(spectrum, level, top, level->weight, work->block, work->data, work->signal);
+    bins_of(spectrum, level, top, level->weight, work->weight, work->data, work->linear);
+    bins_of(spectrum, level, length, level->square, work->weight, work->data, work->square);
+    kernels->own_gain(length, top, work->signal, work->linear, work->square, over, gain);
+}
+
 /* Gains of all levels; most: the largest of each trace. */
 static void gains(const sxi_dcos_spectrum *spectrum, sxi_dcos_spectrum_work *work,
-                  float most[WIDTH]) {
+                  const float *over, float most[WIDTH]) {
     memset(most, 0, WIDTH * sizeof *most);
     for (int l = 0; l < LEVELS; l++) {
         const sxi_spectrum_level *level = &spectrum->level[l];
-        spectrum->kernels->transform(&level->plan, level->samples, level->weight, work->block,
-                                     work->data);
-        spectrum->kernels->gain(&level->plan, level->top, level->form, work->data, work->gain[l]);
+        gains_of_level(spectrum, level, work, over, work->gain[l]);
         put_halo(level, work->gain[l]);
         spectrum->kernels->most(level->low, level->high, work->gain[l], most);
     }
@@ -409,16 +461,35 @@ static void put_seeds(int count, const sxi_dcos_seed *found, double keep, double
     }
 }
 
-static void search_block(const sxi_dcos_spectrum *spectrum, sxi_dcos_spectrum_work *work, int count,
-                         const float *const *trace, const float *variance, double keep,
-                         double chance, sxi_dcos_seed (*seed)[SXI_DCOS_CANDIDATES]) {
+/* What is wanted of a block of traces. weight: NULL where it is shared. */
+typedef struct request {
+    int count;
+    const float *const *trace, *const *weight;
+    const float *variance;
+    double keep, chance;
+} request;
+
+static void put_block(const sxi_dcos_spectrum *spectrum, int count, const float *const *from,
+                      float *block) {
     const float *row[WIDTH];
-    float least[WIDTH];
     for (int l = 0; l < WIDTH; l++) {
-        row[l] = trace[l < count ? l : 0];
+        row[l] = from[l < count ? l : 0];
     }
-    spectrum->kernels->block(spectrum->samples, row, work->block);
-    gains(spectrum, work, least);
+    spectrum->kernels->block(spectrum->samples, row, block);
+}
+
+static void search_block(const sxi_dcos_spectrum *spectrum, sxi_dcos_spectrum_work *work,
+                         const request *r, sxi_dcos_seed (*seed)[SXI_DCOS_CANDIDATES]) {
+    const int count = r->count;
+    const float *variance = r->variance;
+    const double keep = r->keep, chance = r->chance;
+    float least[WIDTH], over[WIDTH];
+    put_block(spectrum, count, r->trace, work->block);
+    if (r->weight) {
+        put_block(spectrum, count, r->weight, work->weight);
+        over_weights(spectrum, work->weight, over);
+    }
+    gains(spectrum, work, r->weight ? over : NULL, least);
     const float part = (float)(KEPT * keep), noise = (float)(KEPT * chance);
     for (int l = 0; l < count; l++) {
         float bound = part * least[l] - noise * variance[l];
@@ -446,13 +517,32 @@ static void search_block(const sxi_dcos_spectrum *spectrum, sxi_dcos_spectrum_wo
     }
 }
 
+static void search_all(const sxi_dcos_spectrum *spectrum, sxi_dcos_spectrum_work *work,
+                       int64_t count, const float *const *trace, const float *const *weight,
+                       const float *variance, double keep, double chance,
+                       sxi_dcos_seed (*seed)[SXI_DCOS_CANDIDATES]) {
+    for (int64_t first = 0; first < count; first += WIDTH) {
+        const request r = {.count = (int)(count - first < WIDTH ? count - first : WIDTH),
+                           .trace = trace + first,
+                           .weight = weight ? weight + first : NULL,
+                           .variance = variance + first,
+                           .keep = keep,
+                           .chance = chance};
+        search_block(spectrum, work, &r, seed + first);
+    }
+}
+
 void sxi_dcos_spectrum_search(const sxi_dcos_spectrum *spectrum, sxi_dcos_spectrum_work *work,
                               int64_t count, const float *const *trace, const float *variance,
                               double keep, double chance,
                               sxi_dcos_seed (*seed)[SXI_DCOS_CANDIDATES]) {
-    for (int64_t first = 0; first < count; first += WIDTH) {
-        int some = (int)(count - first < WIDTH ? count - first : WIDTH);
-        search_block(spectrum, work, some, trace + first, variance + first, keep, chance,
-                     seed + first);
-    }
+    search_all(spectrum, work, count, trace, NULL, variance, keep, chance, seed);
+}
+
+void sxi_dcos_spectrum_search_own(const sxi_dcos_spectrum *spectrum, sxi_dcos_spectrum_work *work,
+                                  int64_t count, const float *const *trace,
+                                  const float *const *weight, const float *variance, double keep,
+                                  double chance, sxi_dcos_seed (*seed)[SXI_DCOS_CANDIDATES]) {
+    assert(spectrum->own_weights);
+    search_all(spectrum, work, count, trace, weight, variance, keep, chance, seed);
 }

@@ -29,8 +29,9 @@ typedef struct sxi_dcos_spectrum_grid {
     const double *weight;                   /* [delays] squares of dcos.h's s; NULL: 1 */
     double frequency_least, frequency_most; /* cycles; at most 0.5 / step is searched */
     bool centred;                           /* a constant is fitted along */
-    sxi_dcos_spectrum_factor_fn factor;     /* NULL: 1 */
-    const void *data;                       /* handed to factor */
+    bool own_weights; /* sxi_dcos_spectrum_search_own will be called, too: of the grid itself */
+    sxi_dcos_spectrum_factor_fn factor; /* NULL: 1 */
+    const void *data;                   /* handed to factor */
 } sxi_dcos_spectrum_grid;
 
 /* Tables. Read-only after creation, shared by threads; the grid's arrays are not kept. */
@@ -66,5 +67,15 @@ void sxi_dcos_spectrum_search(const sxi_dcos_spectrum *spectrum, sxi_dcos_spectr
                               int64_t count, const float *const *trace, const float *variance,
                               double keep, double chance,
                               sxi_dcos_seed (*seed)[SXI_DCOS_CANDIDATES]);
+
+/* sxi_dcos_spectrum_search_own - the same where every trace has its own weights, 0 for what is
+ * missing: three transforms a decay instead of one. Needs a grid with own_weights, no delays and no
+ * factor.
+ *
+ * in   weight  [count]  each [samples], at least 0, finite */
+void sxi_dcos_spectrum_search_own(const sxi_dcos_spectrum *spectrum, sxi_dcos_spectrum_work *work,
+                                  int64_t count, const float *const *trace,
+                                  const float *const *weight, const float *variance, double keep,
+                                  double chance, sxi_dcos_seed (*seed)[SXI_DCOS_CANDIDATES]);
 
 #endif

@@ -17,6 +17,7 @@ typedef struct sxi_spectrum_level {
     int64_t low, high; /* bins that are searched, a neighbour or the end beyond */
     int64_t samples;   /* that a filter reaches, even: one of weight 0 may be behind the last */
     float *weight;     /* [samples] exp(-decay x) */
+    float *square;     /* [samples] exp(-2 decay x) */
     float *form;       /* [top + 1][3] */
     sxi_spectrum_plan plan;
 } sxi_spectrum_level;
@@ -33,6 +34,7 @@ typedef struct sxi_spectrum_between {
 struct sxi_dcos_spectrum {
     const sxi_spectrum_kernels *kernels;
     int64_t samples;
+    bool centred, own_weights;
     double step;         /* cycles between bins of level 0 */
     int64_t first, last; /* bins of level 0 that are searched */
     double frequency_least, frequency_most;

@@ -227,6 +227,146 @@ START_TEST(a_broad_mode_hides_no_narrow_one) {
 }
 END_TEST
 
+/* Of one peak that neighbouring decays see the highest counts; one at the same frequency whose decay is
+ * far off is another, unless a decay in between leads up to it. */
+START_TEST(peaks_count_once) {
+    sxi_dcos_seed found[] = {
+        {40, 50, 9}, {12, 55, 8}, {3.5, 50.5, 7.5}, {0.7, 50, 6}, {0.7, 52, 7}};
+    int picked[SXI_DCOS_CANDIDATES];
+    ck_assert_int_eq(sxi_dcos_seeds_choose(5, found, 0.5, 0, picked), 4);
+    const int expected[] = {0, 1, 2, 4};
+    ck_assert_mem_eq(picked, expected, sizeof expected);
+    ck_near(found[2].gain, 7.5, 0, 0);
+    found[1].frequency = 51; /* hides 2, is hidden by 0 */
+    ck_assert_int_eq(sxi_dcos_seeds_choose(5, found, 0.5, 0, picked), 2);
+    ck_assert_int_eq(picked[1], 4);
+    ck_assert_int_eq(sxi_dcos_seeds_choose(5, found, 0.9, 1, picked), 1); /* 7 < 7.1 */
+    ck_assert_int_eq(sxi_dcos_seeds_choose(0, found, 0.9, 1, picked), 0);
+}
+END_TEST
+
+static void search_own(int count, const float *traces, const float *weights, double variance,
+                       double keep, double chance, seeds *seed) {
+    enum { MOST = 4000 };
+    static const float *row[MOST], *weight[MOST];
+    static float variances[MOST];
+    sxi_dcos_spectrum_grid grid = EVEN;
+    sxi_dcos_spectrum *spectrum;
+    sxi_dcos_spectrum_work *work;
+    for (int i = 0; i < count; i++) {
+        row[i] = traces + i * N;
+        weight[i] = weights + i * N;
+        variances[i] = (float)variance;
+    }
+    grid.own_weights = true;
+    ck_ok(sxi_dcos_spectrum_create(&grid, &spectrum));
+    ck_ok(sxi_dcos_spectrum_work_create(spectrum, &work));
+    sxi_dcos_spectrum_search_own(spectrum, work, count, row, weight, variances, keep, chance, seed);
+    sxi_dcos_spectrum_work_destroy(&work);
+    sxi_dcos_spectrum_destroy(&spectrum);
+}
+
+/* Weights over a factor 20 and a fifth of the samples missing, other ones in every trace; against the
+ * bank, whose sums run over the same weights. Neighbours do not matter here either. */
+START_TEST(own_weights_count) {
+    enum { COUNT = 960 };
+    double(*truth)[2] = malloc(COUNT * sizeof *truth), *y = malloc(sizeof(double) * COUNT * N);
+    double *s = malloc(sizeof(double) * COUNT * N), x[N];
+    float *traces = malloc(sizeof(float) * COUNT * N), *w = malloc(sizeof(float) * COUNT * N);
+    seeds *seed = malloc(COUNT * sizeof *seed), other[SXI_BANK_WIDTH];
+    draw(10, COUNT, 10, truth, y, traces);
+    for (uint64_t t = 0; t < COUNT; t++) {
+        double weight[N];
+        for (uint64_t i = 0; i < N; i++) {
+            const bool missing = sxi_rng_uniform(10, 20, t * N + i) < 0.2;
+            weight[i] = missing ? 0 : 0.1 * pow(20, sxi_rng_uniform(10, 21, t * N + i));
+        }
+        centre(N, weight, y + t * N, traces + t * N);
+        for (uint64_t i = 0; i < N; i++) {
+            x[i] = (double)i / (N - 1);
+            w[t * N + i] = (float)weight[i];
+            s[t * N + i] = sqrt(weight[i]);
+            y[t * N + i] *= s[t * N + i];
+        }
+    }
+    search_own(COUNT, traces, w, 0, 0.7, 0, seed);
+    const sxi_dcos_grid grid = {.n = N,
+                                .padded = N,
+                                .x = x,
+                                .dx = 1.0 / (N - 1),
+                                .frequency_least = 0.5,
+                                .frequency_most = 0.5 * (N - 1)};
+    sxi_dcos_bank *bank;
+    ck_ok(sxi_dcos_bank_create(&grid, &bank));
+    int apart = 0;
+    double least = 2, most = 0;
+    for (int t = 0; t < COUNT; t += SXI_BANK_WIDTH) {
+        sxi_dcos_trace trace[SXI_BANK_WIDTH];
+        const sxi_dcos_trace *list[SXI_BANK_WIDTH];
+        const double *residual[SXI_BANK_WIDTH];
+        for (int l = 0; l < SXI_BANK_WIDTH; l++) {
+            trace[l] = (sxi_dcos_trace){
+                .grid = &grid, .s = s + (t + l) * N, .bank_most = (double)INFINITY};
+            list[l] = &trace[l];
+            residual[l] = y + (t + l) * N;
+        }
+        ck_ok(sxi_dcos_bank_search(bank, SXI_BANK_WIDTH, list, residual, other));
+        for (int l = 0; l < SXI_BANK_WIDTH; l++) {
+            const sxi_dcos_seed *a = &seed[t + l][0], *b = &other[l][0];
+            bool found = false;
+            for (int j = 0; j < SEEDS; j++) {
+                found |=
+                    a[j].gain > 0 && fabs(a[j].frequency - b->frequency) <= 0.5 + b->decay / PI;
+            }
+            apart += !found;
+            least = fmin(least, a->gain / b->gain);
+            most = fmax(most, a->gain / b->gain);
+        }
+    }
+    printf("own weights: gain %.3f .. %.3f of the bank's, %d apart\n", least, most, apart);
+    ck_assert_int_eq(apart, 0);
+    ck_assert(least > 0.9 && most < 1.35); /* half-way between, its filters keep 0.81 */
+    for (int t = 0; t < COUNT; t += 37) {
+        seeds alone[1];
+        search_own(1, traces + t * N, w + t * N, 0, 0.7, 0, alone);
+        ck_assert_mem_eq(alone, seed + t, sizeof *alone);
+    }
+    sxi_dcos_bank_destroy(&bank);
+    free(truth);
+    free(y);
+    free(s);
+    free(traces);
+    free(w);
+    free(seed);
+}
+END_TEST
+
+/* Equal weights: the way of those that are shared, with the same peaks. */
+START_TEST(own_weights_may_be_equal) {
+    enum { COUNT = 200 };
+    double(*truth)[2] = malloc(COUNT * sizeof *truth), *y = malloc(sizeof(double) * COUNT * N);
+    float *traces = malloc(sizeof(float) * COUNT * N), *w = malloc(sizeof(float) * COUNT * N);
+    seeds *one = malloc(COUNT * sizeof *one), *two = malloc(COUNT * sizeof *two);
+    draw(11, COUNT, 2, truth, y, traces);
+    for (int i = 0; i < COUNT * N; i++) {
+        w[i] = 1;
+    }
+    search(&EVEN, COUNT, traces, 0, 0.7, 0, one);
+    search_own(COUNT, traces, w, 0, 0.7, 0, two);
+    for (int t = 0; t < COUNT; t++) { /* the matrix in single precision */
+        ck_near(two[t][0].gain, one[t][0].gain, 1e-3, 0);
+        ck_near(two[t][0].frequency, one[t][0].frequency, 0, 1e-3);
+        ck_near(two[t][0].decay, one[t][0].decay, 0.02, 0.02);
+    }
+    free(truth);
+    free(y);
+    free(traces);
+    free(w);
+    free(one);
+    free(two);
+}
+END_TEST
+
 START_TEST(neighbours_do_not_matter) {
     enum { COUNT = 40 };
     double(*truth)[2] = malloc(COUNT * sizeof *truth), *y = malloc(sizeof(double) * COUNT * N);
@@ -398,6 +538,6 @@ START_TEST(any_number_of_samples) {
 END_TEST
 
 SX_TEST_MAIN("dcos_spectrum", a_tone_gains_its_sum_of_squares, the_second_tone_is_kept,
-             the_bank_agrees, a_broad_mode_hides_no_narrow_one, neighbours_do_not_matter,
-             nothing_gains_nothing, seeds_are_ordered, weights_count, uneven_delays_are_spread,
-             any_number_of_samples)
+             the_bank_agrees, a_broad_mode_hides_no_narrow_one, peaks_count_once, own_weights_count,
+             own_weights_may_be_equal, neighbours_do_not_matter, nothing_gains_nothing,
+             seeds_are_ordered, weights_count, uneven_delays_are_spread, any_number_of_samples)
