@@ -2,6 +2,7 @@
 #include "numer/dcos_fast.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,13 +12,16 @@
 #include "numer/dcos_shared.h"
 
 /* Traces that go through a stage together. */
-enum { BLOCK = 512, LEAST_SAMPLES_USED = 16 };
+enum { BLOCK = 256, LEAST_BLOCK = SXI_BUNDLE, BLOCK_SAMPLES = 1 << 20 };
+/* Delays of a plan that goes this way: fewer leave little to sum over, more have bundles that no
+ * cache holds. */
+enum { LEAST_SAMPLES_USED = 16, MOST_SAMPLES_USED = 1 << 14 };
 
 /* Which plans have a fast way. */
 static bool possible(const sx_dcos_plan *plan) {
     const sx_dcos_options *options = &plan->options;
     return options->background <= SX_BACKGROUND_NONE && options->init == SX_INIT_BANK &&
-           plan->grid.n >= LEAST_SAMPLES_USED;
+           plan->grid.n >= LEAST_SAMPLES_USED && plan->grid.n <= MOST_SAMPLES_USED;
 }
 
 /* SX_CPU names the best that may be used; a word that is none is found out here. */
@@ -63,15 +67,6 @@ static sx_status make_spectrum(const sx_dcos_plan *plan, const sxi_dcos_shared *
     return sxi_dcos_spectrum_create(&transformed, spectrum);
 }
 
-void sxi_dcos_fast_destroy(sxi_dcos_fast **fast) {
-    if (*fast) {
-        sxi_dcos_shared_destroy(&(*fast)->shared);
-        sxi_dcos_spectrum_destroy(&(*fast)->spectrum);
-        free(*fast);
-        *fast = NULL;
-    }
-}
-
 /* Where single precision stops: a part of a standard deviation, on sums with six digits. */
 static const double APPROACH = 0.05, SINGLE_BLIND = 1e-6;
 /* Newton's next step is then a millionth of a deviation. */
@@ -97,32 +92,6 @@ static void fill(const sx_dcos_plan *plan, const sxi_dcos_kernels *kernels, sxi_
     fast->approach.blind = SINGLE_BLIND;
 }
 
-sx_status sxi_dcos_fast_create(const sx_dcos_plan *plan, sxi_dcos_fast **fast) {
-    const sxi_dcos_kernels *kernels = NULL;
-    sx_status status = SX_OK;
-    *fast = NULL;
-    SXI_TRY(choose_kernels(plan->options.backend, &kernels)); /* a wrong name is one in any case */
-    if (!possible(plan)) {
-        return SX_OK;
-    }
-    sxi_dcos_fast *made = calloc(1, sizeof *made);
-    if (!made) {
-        return SXI_FAIL(SX_ERR_MEMORY, "no memory for the plan of a fit");
-    }
-    if (!(plan->grid.dx > 0)) {
-        SXI_GO(sxi_dcos_shared_create(&plan->grid, NULL, &made->shared));
-    }
-    if (plan->grid.dx > 0 || made->shared) {
-        SXI_GO(make_spectrum(plan, made->shared, &made->spectrum));
-    }
-    fill(plan, kernels, made);
-    *fast = made;
-    made = NULL;
-out:
-    sxi_dcos_fast_destroy(&made);
-    return status;
-}
-
 /* A peak of the spectrum has at least this part of the gain of the best mode near it. Beside other
  * modes, which are refitted with it, it is no better than a filter. */
 static double peak_keeps(int beside) { return beside == 0 ? 0.85 : SXI_DCOS_FILTER_KEEPS; }
@@ -130,21 +99,23 @@ static double peak_keeps(int beside) { return beside == 0 ? 0.85 : SXI_DCOS_FILT
 /* A minimisation that stopped has come at least so far. */
 static const double STOPPED_KEEPS = 0.7;
 
-/* What a tile works on. */
-typedef struct tile {
+/* What a tile works on; blocks are of `block` traces. */
+typedef struct sxi_dcos_tile {
+    struct sxi_dcos_tile *next; /* of those that wait to be used again */
     const sx_dcos_plan *plan;
+    int block; /* traces that go together */
     bool absolute;
     sxi_dcos_way way;
     sxi_dcos_lanes *lanes;
     sxi_dcos_spectrum_work *spectrum;
-    sxi_dcos_pixel *pixel; /* [BLOCK] */
+    sxi_dcos_pixel *pixel; /* [block] */
     sxi_dcos_job *job;     /* [BLOCK * SXI_DCOS_CANDIDATES] */
-    sxi_dcos_pixel **list; /* [BLOCK] */
+    sxi_dcos_pixel **list; /* [block] */
     sxi_dcos_seed (*seed)[SXI_DCOS_CANDIDATES];
-    float *residual;      /* [BLOCK][n] */
-    float *residual_grid; /* [BLOCK][room] of them spread, SHARED */
-    double *grid;         /* [BLOCK][room] traces spread, SHARED */
-    double *s;            /* [BLOCK][padded]  OWN: roots of weights; SHARED: traces */
+    float *residual;      /* [block][n] */
+    float *residual_grid; /* [block][room] of them spread, SHARED */
+    double *grid;         /* [block][room] traces spread, SHARED */
+    double *s;            /* [block][padded]  OWN: roots of weights; SHARED: traces */
     double *scratch;      /* [2][padded] */
 } tile;
 
@@ -484,42 +455,85 @@ static void run_block(tile *t, int64_t pixels) {
     finish(t, pixels);
 }
 
-static sx_status tile_create(const sx_dcos_plan *plan, tile *t) {
-    const size_t n = (size_t)plan->grid.n, padded = (size_t)plan->grid.padded;
-    const size_t room = plan->fast->shared ? (size_t)plan->fast->shared->room : 1;
-    SXI_TRY(sxi_dcos_lanes_create(plan, &t->lanes));
-    if (plan->fast->spectrum) {
-        SXI_TRY(sxi_dcos_spectrum_work_create(plan->fast->spectrum, &t->spectrum));
-    }
-    t->pixel = malloc(BLOCK * sizeof *t->pixel);
-    t->job = malloc((size_t)BLOCK * SXI_DCOS_CANDIDATES * sizeof *t->job);
-    t->list = malloc(BLOCK * sizeof *t->list);
-    t->seed = malloc(BLOCK * sizeof *t->seed);
-    t->residual = malloc(BLOCK * n * sizeof *t->residual);
-    t->residual_grid = malloc(BLOCK * room * sizeof *t->residual_grid);
-    t->grid = malloc(BLOCK * room * sizeof *t->grid);
-    t->s = aligned_alloc(64, BLOCK * padded * sizeof *t->s);
+static bool allocate(tile *t) {
+    const sxi_dcos_grid *grid = &t->plan->grid;
+    const sxi_dcos_shared *shared = t->plan->fast->shared;
+    const size_t n = (size_t)grid->n, padded = (size_t)grid->padded, block = (size_t)t->block;
+    const size_t room = shared ? (size_t)shared->room : 1;
+    t->pixel = malloc(block * sizeof *t->pixel);
+    t->job = malloc(block * SXI_DCOS_CANDIDATES * sizeof *t->job);
+    t->list = malloc(block * sizeof *t->list);
+    t->seed = malloc(block * sizeof *t->seed);
+    t->residual = malloc(block * n * sizeof *t->residual);
+    t->residual_grid = malloc(block * room * sizeof *t->residual_grid);
+    t->grid = malloc(block * room * sizeof *t->grid);
+    t->s = aligned_alloc(64, block * padded * sizeof *t->s);
     t->scratch = aligned_alloc(64, 2 * padded * sizeof *t->scratch);
-    if (!t->pixel || !t->job || !t->list || !t->seed || !t->residual || !t->residual_grid ||
-        !t->grid || !t->s || !t->scratch) {
-        return SXI_FAIL(SX_ERR_MEMORY, "no memory to fit blocks of %d traces of %lld delays", BLOCK,
-                        (long long)plan->grid.n);
-    }
-    return SX_OK;
+    return t->pixel && t->job && t->list && t->seed && t->residual && t->residual_grid && t->grid &&
+           t->s && t->scratch;
 }
 
-static void tile_destroy(tile *t) {
-    sxi_dcos_lanes_destroy(&t->lanes);
-    sxi_dcos_spectrum_work_destroy(&t->spectrum);
-    free(t->pixel);
-    free(t->job);
-    free(t->list);
-    free(t->seed);
-    free(t->residual);
-    free(t->residual_grid);
-    free(t->grid);
-    free(t->s);
-    free(t->scratch);
+static void tile_destroy(tile **made) {
+    tile *t = *made;
+    if (t) {
+        sxi_dcos_lanes_destroy(&t->lanes);
+        sxi_dcos_spectrum_work_destroy(&t->spectrum);
+        free(t->pixel);
+        free(t->job);
+        free(t->list);
+        free(t->seed);
+        free(t->residual);
+        free(t->residual_grid);
+        free(t->grid);
+        free(t->s);
+        free(t->scratch);
+        free(t);
+        *made = NULL;
+    }
+}
+
+static sx_status tile_create(const sx_dcos_plan *plan, tile **made) {
+    sx_status status = SX_OK;
+    const int64_t block = BLOCK_SAMPLES / plan->grid.n;
+    *made = NULL;
+    tile *t = calloc(1, sizeof *t);
+    if (t) {
+        t->plan = plan;
+        t->block = block < LEAST_BLOCK ? LEAST_BLOCK : block < BLOCK ? (int)block : BLOCK;
+    }
+    if (!t || !allocate(t)) {
+        status = SXI_FAIL(SX_ERR_MEMORY, "no memory to fit blocks of traces of %lld delays",
+                          (long long)plan->grid.n);
+        goto out;
+    }
+    SXI_GO(sxi_dcos_lanes_create(plan, &t->lanes));
+    if (plan->fast->spectrum) {
+        SXI_GO(sxi_dcos_spectrum_work_create(plan->fast->spectrum, &t->spectrum));
+    }
+    *made = t;
+    t = NULL;
+out:
+    tile_destroy(&t);
+    return status;
+}
+
+/* Calls come one after the other with the same plan: what one has used the next takes, as memory
+ * that is new to the process is dear. */
+static sx_status tile_take(const sx_dcos_plan *plan, tile **taken) {
+    sxi_dcos_fast *fast = plan->fast;
+    pthread_mutex_lock(&fast->mutex);
+    *taken = fast->idle;
+    fast->idle = *taken ? (*taken)->next : NULL;
+    pthread_mutex_unlock(&fast->mutex);
+    return *taken ? SX_OK : tile_create(plan, taken);
+}
+
+static void tile_give(tile *t) {
+    sxi_dcos_fast *fast = t->plan->fast;
+    pthread_mutex_lock(&fast->mutex);
+    t->next = fast->idle;
+    fast->idle = t;
+    pthread_mutex_unlock(&fast->mutex);
 }
 
 /* Traces, about their means, from their delays to the even grid. */
@@ -577,7 +591,7 @@ static void fit_equal(tile *t, const input *in, sx_dcos_fit *fit, bool *left, bo
             fit[p].used = (int32_t)plan->grid.n;
             t->pixel[count++].fit = &fit[p];
         }
-        if (count == BLOCK) {
+        if (count == t->block) {
             fit_block(t, count, fit, left);
             count = 0;
         }
@@ -598,7 +612,7 @@ static void fit_own(tile *t, const input *in, sx_dcos_fit *fit, bool *left, cons
             continue;
         }
         count++;
-        if (count == BLOCK) {
+        if (count == t->block) {
             fit_block(t, count, fit, left);
             count = 0;
         }
@@ -609,19 +623,60 @@ static void fit_own(tile *t, const input *in, sx_dcos_fit *fit, bool *left, cons
 sx_status sxi_dcos_fast_tile(const sx_dcos_plan *plan, int64_t npix, const double *y,
                              const double *sigma, const double *weight, bool absolute,
                              sx_dcos_fit *fit, bool *left) {
-    sx_status status = SX_OK;
     const input in = {npix, y, sigma, weight};
-    tile t = {.plan = plan, .absolute = absolute};
+    tile *t = NULL;
     bool *own = malloc((size_t)(npix > 0 ? npix : 1) * sizeof *own);
-    SXI_GO(tile_create(plan, &t));
     if (!own) {
-        status = SXI_FAIL(SX_ERR_MEMORY, "no memory to fit %lld traces", (long long)npix);
-        goto out;
+        return SXI_FAIL(SX_ERR_MEMORY, "no memory to fit %lld traces", (long long)npix);
     }
-    fit_equal(&t, &in, fit, left, own);
-    fit_own(&t, &in, fit, left, own);
-out:
+    sx_status status = tile_take(plan, &t);
+    if (status == SX_OK) {
+        t->absolute = absolute;
+        fit_equal(t, &in, fit, left, own);
+        fit_own(t, &in, fit, left, own);
+        tile_give(t);
+    }
     free(own);
-    tile_destroy(&t);
+    return status;
+}
+
+void sxi_dcos_fast_destroy(sxi_dcos_fast **fast) {
+    if (*fast) {
+        for (tile *t = (*fast)->idle, *next; t; t = next) {
+            next = t->next;
+            tile_destroy(&t);
+        }
+        pthread_mutex_destroy(&(*fast)->mutex);
+        sxi_dcos_shared_destroy(&(*fast)->shared);
+        sxi_dcos_spectrum_destroy(&(*fast)->spectrum);
+        free(*fast);
+        *fast = NULL;
+    }
+}
+
+sx_status sxi_dcos_fast_create(const sx_dcos_plan *plan, sxi_dcos_fast **fast) {
+    const sxi_dcos_kernels *kernels = NULL;
+    sx_status status = SX_OK;
+    *fast = NULL;
+    SXI_TRY(choose_kernels(plan->options.backend, &kernels)); /* a wrong name is one in any case */
+    if (!possible(plan)) {
+        return SX_OK;
+    }
+    sxi_dcos_fast *made = calloc(1, sizeof *made);
+    if (!made) {
+        return SXI_FAIL(SX_ERR_MEMORY, "no memory for the plan of a fit");
+    }
+    pthread_mutex_init(&made->mutex, NULL);
+    if (!(plan->grid.dx > 0)) {
+        SXI_GO(sxi_dcos_shared_create(&plan->grid, NULL, &made->shared));
+    }
+    if (plan->grid.dx > 0 || made->shared) {
+        SXI_GO(make_spectrum(plan, made->shared, &made->spectrum));
+    }
+    fill(plan, kernels, made);
+    *fast = made;
+    made = NULL;
+out:
+    sxi_dcos_fast_destroy(&made);
     return status;
 }

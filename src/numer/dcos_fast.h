@@ -5,6 +5,8 @@
 #ifndef SXI_DCOS_FAST_H
 #define SXI_DCOS_FAST_H
 
+#include <pthread.h>
+
 #include "kern/dcos_kernels.h"
 #include "numer/dcos_order.h"
 #include "numer/dcos_spectrum.h"
@@ -19,6 +21,8 @@ typedef struct sxi_dcos_fast {
     sxi_dcos_box approach;       /* as far as that goes */
     sxi_dcos_shared *shared;     /* of uneven delays; NULL: even ones, or it does not pay */
     sxi_dcos_spectrum *spectrum; /* NULL: then all traces go their own way */
+    pthread_mutex_t mutex;       /* guards: */
+    struct sxi_dcos_tile *idle;  /* scratch of calls that have ended */
 } sxi_dcos_fast;
 
 /* How the sums of a trace are made. */
