@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "kern/bank.h"
 #include "kern/column.h"
+#include "kern/kern.h"
 #include "numer/dcos_shared.h"
 
 /* Traces that go through a stage together. */
@@ -67,6 +68,23 @@ static sx_status make_spectrum(const sx_dcos_plan *plan, const sxi_dcos_shared *
     return sxi_dcos_spectrum_create(&transformed, spectrum);
 }
 
+/* What own_ratios compares with. */
+static sx_status make_own(const sxi_dcos_grid *grid, sxi_dcos_fast *fast) {
+    fast->own_square = malloc(SXI_DCOS_OWN_DECAYS * (size_t)grid->n * sizeof(double));
+    if (!fast->own_square) {
+        return SXI_FAIL(SX_ERR_MEMORY, "no memory for the plan of a fit");
+    }
+    for (int d = 0; d < SXI_DCOS_OWN_DECAYS; d++) {
+        const double decay = d == 0 ? 0 : ldexp(1, d - 1);
+        fast->own_total[d] = 0;
+        for (int64_t i = 0; i < grid->n; i++) {
+            fast->own_square[d * grid->n + i] = exp(-2 * decay * grid->x[i]);
+            fast->own_total[d] += fast->own_square[d * grid->n + i];
+        }
+    }
+    return SX_OK;
+}
+
 /* Where single precision stops: a part of a standard deviation, on sums with six digits. */
 static const double APPROACH = 0.05, SINGLE_BLIND = 1e-6;
 /* Newton's next step is then a millionth of a deviation. */
@@ -96,6 +114,9 @@ static void fill(const sx_dcos_plan *plan, const sxi_dcos_kernels *kernels, sxi_
  * modes, which are refitted with it, it is no better than a filter. */
 static double peak_keeps(int beside) { return beside == 0 ? 0.85 : SXI_DCOS_FILTER_KEEPS; }
 
+/* Before gains are corrected for the weights of a trace, the best peak may look like so little. */
+static const double OWN_KEEPS = 0.4;
+
 /* A minimisation that stopped has come at least so far. */
 static const double STOPPED_KEEPS = 0.7;
 
@@ -117,6 +138,7 @@ typedef struct sxi_dcos_tile {
     double *grid;         /* [block][room] traces spread, SHARED */
     double *s;            /* [block][padded]  OWN: roots of weights; SHARED: traces */
     double *scratch;      /* [2][padded] */
+    double *filtered;     /* [SXI_BANK_WIDTH][padded], without a transform */
 } tile;
 
 /* --- loading --- */
@@ -207,26 +229,77 @@ static void residual_of_flat(const tile *t, const sxi_dcos_pixel *p, float *row)
     }
 }
 
-/* PLACEHOLDER */
-static void search_own(tile *t, int64_t count) {
+/* Where there is no transform: the filters of the exact core. */
+static void search_filters(tile *t, int64_t count) {
     const int64_t n = t->plan->grid.n, padded = t->plan->grid.padded;
-    double *r = calloc((size_t)padded * SXI_BANK_WIDTH, sizeof *r);
+    const sxi_dcos_trace *traces[SXI_BANK_WIDTH];
+    const double *rows[SXI_BANK_WIDTH];
     for (int64_t first = 0; first < count; first += SXI_BANK_WIDTH) {
-        const sxi_dcos_trace *traces[SXI_BANK_WIDTH];
-        const double *rows[SXI_BANK_WIDTH];
-        int k = 0;
-        for (; k < SXI_BANK_WIDTH && first + k < count; k++) {
+        const int held = count - first < SXI_BANK_WIDTH ? (int)(count - first) : SXI_BANK_WIDTH;
+        for (int k = 0; k < held; k++) {
+            double *row = t->filtered + k * padded;
             traces[k] = &t->list[first + k]->trace;
+            rows[k] = row;
             for (int64_t i = 0; i < n; i++) {
-                r[k * padded + i] = traces[k]->s[i] > 0
-                                        ? (double)t->residual[(first + k) * n + i] / traces[k]->s[i]
-                                        : 0;
+                const double s = traces[k]->s[i];
+                row[i] = s > 0 ? (double)t->residual[(first + k) * n + i] / s : 0;
             }
-            rows[k] = r + k * padded;
         }
-        (void)!sxi_dcos_bank_search(t->plan->bank, k, traces, rows, t->seed + first);
+        if (sxi_dcos_bank_search(t->plan->bank, held, traces, rows, t->seed + first) != SX_OK) {
+            for (int k = 0; k < held; k++) { /* no memory for it: the exact core will say so */
+                t->list[first + k]->doubtful = true;
+                t->seed[first + k][0].gain = 0;
+            }
+        }
     }
-    free(r);
+}
+
+/* What the table of gains, made for equal weights, lacks for a trace with weights of its own: the
+ * squares of a filter sum to w exp(-2 g x) / 2, at any frequency that is not near 0. Logarithms of
+ * the ratios at OWN_DECAYS. */
+static void own_ratios(const sxi_dcos_fast *fast, const sxi_dcos_trace *trace,
+                       double ratio[SXI_DCOS_OWN_DECAYS]) {
+    const int64_t n = trace->grid->n;
+    for (int d = 0; d < SXI_DCOS_OWN_DECAYS; d++) {
+        const double *square = fast->own_square + d * n;
+        double sum[SXI_LANES] = {0}, all = 0;
+        int64_t i = 0;
+        for (; i + SXI_LANES <= n; i += SXI_LANES) {
+            for (int l = 0; l < SXI_LANES; l++) {
+                sum[l] += trace->s[i + l] * trace->s[i + l] * square[i + l];
+            }
+        }
+        for (; i < n; i++) {
+            sum[0] += trace->s[i] * trace->s[i] * square[i];
+        }
+        for (int l = 0; l < SXI_LANES; l++) {
+            all += sum[l];
+        }
+        ratio[d] = log(fast->own_total[d] / fmax(all, 1e-6 * fast->own_total[d]));
+    }
+}
+
+/* Between the decays of the table, which double. */
+static double own_ratio(const double ratio[SXI_DCOS_OWN_DECAYS], double decay) {
+    const double at =
+        decay > 1 ? fmin(1 + log2(decay), SXI_DCOS_OWN_DECAYS - 1.000001) : fmax(decay, 0);
+    const int d = (int)at;
+    return exp(ratio[d] + (at - d) * (ratio[d + 1] - ratio[d]));
+}
+
+/* Gains as the weights of the traces themselves make them, best first again. */
+static void correct_gains(const tile *t, int64_t count) {
+    for (int64_t i = 0; i < count; i++) {
+        sxi_dcos_seed corrected[SXI_DCOS_CANDIDATES] = {{0, 0, 0}};
+        double ratio[SXI_DCOS_OWN_DECAYS];
+        own_ratios(t->plan->fast, &t->list[i]->trace, ratio);
+        for (int c = 0; c < SXI_DCOS_CANDIDATES && t->seed[i][c].gain > 0; c++) {
+            sxi_dcos_seed seed = t->seed[i][c];
+            seed.gain *= own_ratio(ratio, seed.decay);
+            sxi_dcos_seed_insert(corrected, seed);
+        }
+        memcpy(t->seed[i], corrected, sizeof corrected);
+    }
 }
 
 /* Residuals from their delays to the grid that is transformed. */
@@ -246,8 +319,9 @@ static void spread_residuals(const tile *t, int64_t count, const float *row[BLOC
 static void search(tile *t, int64_t count) {
     const float *row[BLOCK] = {0};
     float variance[BLOCK];
-    if (t->way == SXI_WAY_OWN) {
-        search_own(t, count);
+    const bool own = t->way == SXI_WAY_OWN;
+    if (!t->plan->fast->spectrum) {
+        search_filters(t, count);
         return;
     }
     for (int64_t i = 0; i < count; i++) {
@@ -255,11 +329,14 @@ static void search(tile *t, int64_t count) {
         row[i] = t->residual + i * t->plan->grid.n;
         variance[i] = (float)sxi_dcos_noise(s, s->model[s->tried].rss, s->tried);
     }
-    if (t->way == SXI_WAY_SHARED) {
+    if (t->plan->fast->shared) {
         spread_residuals(t, count, row);
     }
     sxi_dcos_spectrum_search(t->plan->fast->spectrum, t->spectrum, count, row, variance,
-                             SXI_DCOS_FILTER_KEEPS, SXI_DCOS_CHANCE, t->seed);
+                             own ? OWN_KEEPS : SXI_DCOS_FILTER_KEEPS, SXI_DCOS_CHANCE, t->seed);
+    if (own) {
+        correct_gains(t, count);
+    }
 }
 
 /* --- one mode more --- */
@@ -469,6 +546,7 @@ static bool allocate(tile *t) {
     t->grid = malloc(block * room * sizeof *t->grid);
     t->s = aligned_alloc(64, block * padded * sizeof *t->s);
     t->scratch = aligned_alloc(64, 2 * padded * sizeof *t->scratch);
+    t->filtered = aligned_alloc(64, SXI_BANK_WIDTH * padded * sizeof *t->filtered);
     return t->pixel && t->job && t->list && t->seed && t->residual && t->residual_grid && t->grid &&
            t->s && t->scratch;
 }
@@ -487,6 +565,7 @@ static void tile_destroy(tile **made) {
         free(t->grid);
         free(t->s);
         free(t->scratch);
+        free(t->filtered);
         free(t);
         *made = NULL;
     }
@@ -649,6 +728,7 @@ void sxi_dcos_fast_destroy(sxi_dcos_fast **fast) {
         pthread_mutex_destroy(&(*fast)->mutex);
         sxi_dcos_shared_destroy(&(*fast)->shared);
         sxi_dcos_spectrum_destroy(&(*fast)->spectrum);
+        free((*fast)->own_square);
         free(*fast);
         *fast = NULL;
     }
@@ -673,6 +753,7 @@ sx_status sxi_dcos_fast_create(const sx_dcos_plan *plan, sxi_dcos_fast **fast) {
     if (plan->grid.dx > 0 || made->shared) {
         SXI_GO(make_spectrum(plan, made->shared, &made->spectrum));
     }
+    SXI_GO(make_own(&plan->grid, made));
     fill(plan, kernels, made);
     *fast = made;
     made = NULL;

@@ -11,6 +11,9 @@
 #include "numer/dcos_order.h"
 #include "numer/dcos_spectrum.h"
 
+/* Decays 0, 1, 2, 4, ..., 512 e-foldings. */
+enum { SXI_DCOS_OWN_DECAYS = 11 };
+
 /* What all traces of a plan share; part of it. */
 typedef struct sxi_dcos_fast {
     const sxi_dcos_kernels *kernels;
@@ -21,8 +24,10 @@ typedef struct sxi_dcos_fast {
     sxi_dcos_box approach;       /* as far as that goes */
     sxi_dcos_shared *shared;     /* of uneven delays; NULL: even ones, or it does not pay */
     sxi_dcos_spectrum *spectrum; /* NULL: then all traces go their own way */
-    pthread_mutex_t mutex;       /* guards: */
-    struct sxi_dcos_tile *idle;  /* scratch of calls that have ended */
+    double *own_square;          /* [SXI_DCOS_OWN_DECAYS][n] exp(-2 g x) */
+    double own_total[SXI_DCOS_OWN_DECAYS];
+    pthread_mutex_t mutex;      /* guards: */
+    struct sxi_dcos_tile *idle; /* scratch of calls that have ended */
 } sxi_dcos_fast;
 
 /* How the sums of a trace are made. */
