@@ -55,7 +55,8 @@ static sx_status make_spectrum(const sx_dcos_plan *plan, const sxi_dcos_shared *
                                           .step = grid->dx,
                                           .frequency_least = grid->frequency_least,
                                           .frequency_most = grid->frequency_most,
-                                          .centred = centred};
+                                          .centred = centred,
+                                          .own_weights = !shared};
     if (shared) {
         transformed.samples = shared->samples;
         transformed.first = shared->first;
@@ -134,6 +135,7 @@ typedef struct sxi_dcos_tile {
     sxi_dcos_pixel **list; /* [block] */
     sxi_dcos_seed (*seed)[SXI_DCOS_CANDIDATES];
     float *residual;      /* [block][n] */
+    float *weight;        /* [block][n], OWN on even delays */
     float *residual_grid; /* [block][room] of them spread, SHARED */
     double *grid;         /* [block][room] traces spread, SHARED */
     double *s;            /* [block][padded]  OWN: roots of weights; SHARED: traces */
@@ -254,7 +256,7 @@ static void search_filters(tile *t, int64_t count) {
     }
 }
 
-/* What the table of gains, made for equal weights, lacks for a trace with weights of its own: the
+/* Uneven delays. What the table of gains, made for equal weights, lacks for a trace with weights of its own: the
  * squares of a filter sum to w exp(-2 g x) / 2, at any frequency that is not near 0. Logarithms of
  * the ratios at OWN_DECAYS. */
 static void own_ratios(const sxi_dcos_fast *fast, const sxi_dcos_trace *trace,
@@ -315,12 +317,30 @@ static void spread_residuals(const tile *t, int64_t count, const float *row[BLOC
     }
 }
 
+/* On even delays a trace's own weights are transformed, too. */
+static void search_own(const tile *t, int64_t count, const float *const row[BLOCK],
+                       const float variance[BLOCK]) {
+    const int64_t n = t->plan->grid.n;
+    const float *weight[BLOCK] = {0};
+    for (int64_t i = 0; i < count; i++) {
+        const double *s = t->list[i]->trace.s;
+        float *w = t->weight + i * n;
+        for (int64_t k = 0; k < n; k++) {
+            w[k] = (float)(s[k] * s[k]);
+        }
+        weight[i] = w;
+    }
+    sxi_dcos_spectrum_search_own(t->plan->fast->spectrum, t->spectrum, count, row, weight, variance,
+                                 SXI_DCOS_FILTER_KEEPS, SXI_DCOS_CHANCE, t->seed);
+}
+
 /* Peaks of what the listed traces' models leave. */
 static void search(tile *t, int64_t count) {
+    const sxi_dcos_fast *fast = t->plan->fast;
+    const bool own = t->way == SXI_WAY_OWN;
     const float *row[BLOCK] = {0};
     float variance[BLOCK];
-    const bool own = t->way == SXI_WAY_OWN;
-    if (!t->plan->fast->spectrum) {
+    if (!fast->spectrum) {
         search_filters(t, count);
         return;
     }
@@ -329,10 +349,14 @@ static void search(tile *t, int64_t count) {
         row[i] = t->residual + i * t->plan->grid.n;
         variance[i] = (float)sxi_dcos_noise(s, s->model[s->tried].rss, s->tried);
     }
-    if (t->plan->fast->shared) {
+    if (own && !fast->shared) {
+        search_own(t, count, row, variance);
+        return;
+    }
+    if (fast->shared) {
         spread_residuals(t, count, row);
     }
-    sxi_dcos_spectrum_search(t->plan->fast->spectrum, t->spectrum, count, row, variance,
+    sxi_dcos_spectrum_search(fast->spectrum, t->spectrum, count, row, variance,
                              own ? OWN_KEEPS : SXI_DCOS_FILTER_KEEPS, SXI_DCOS_CHANCE, t->seed);
     if (own) {
         correct_gains(t, count);
@@ -539,16 +563,17 @@ static bool allocate(tile *t) {
     const size_t room = shared ? (size_t)shared->room : 1;
     t->pixel = malloc(block * sizeof *t->pixel);
     t->job = malloc(block * SXI_DCOS_CANDIDATES * sizeof *t->job);
-    t->list = malloc(block * sizeof *t->list);
+    t->list = malloc(block * sizeof(sxi_dcos_pixel *)); /* NOLINT(bugprone-sizeof-expression) */
     t->seed = malloc(block * sizeof *t->seed);
     t->residual = malloc(block * n * sizeof *t->residual);
+    t->weight = malloc(block * n * sizeof *t->weight);
     t->residual_grid = malloc(block * room * sizeof *t->residual_grid);
     t->grid = malloc(block * room * sizeof *t->grid);
     t->s = aligned_alloc(64, block * padded * sizeof *t->s);
     t->scratch = aligned_alloc(64, 2 * padded * sizeof *t->scratch);
     t->filtered = aligned_alloc(64, SXI_BANK_WIDTH * padded * sizeof *t->filtered);
-    return t->pixel && t->job && t->list && t->seed && t->residual && t->residual_grid && t->grid &&
-           t->s && t->scratch;
+    return t->pixel && t->job && t->list && t->seed && t->residual && t->weight &&
+           t->residual_grid && t->grid && t->s && t->scratch;
 }
 
 static void tile_destroy(tile **made) {
@@ -561,6 +586,7 @@ static void tile_destroy(tile **made) {
         free(t->list);
         free(t->seed);
         free(t->residual);
+        free(t->weight);
         free(t->residual_grid);
         free(t->grid);
         free(t->s);

@@ -73,11 +73,11 @@ void sxi_dcos_lanes_minimise(sxi_dcos_lanes *lanes, int modes, int64_t count, sx
  *
  * in,out pixel     [count]  model[modes] gets coefficients and rss; doubtful where it is no
  *                  minimum after all
- * report           fills fit as well: numbers, errors, state
+ * wanted           fills fit as well: numbers, errors, state
  * out    residual  [count][n]  NULL: not wanted; row stride is n
  * without          >= 0: residual leaves this mode in */
 void sxi_dcos_lanes_finish(sxi_dcos_lanes *lanes, int modes, int64_t count,
-                           sxi_dcos_pixel *const *pixel, bool report, int without, float *residual);
+                           sxi_dcos_pixel *const *pixel, bool wanted, int without, float *residual);
 
 /* sxi_dcos_fast_create - NULL where the plan has no fast way. */
 sx_status sxi_dcos_fast_create(const sx_dcos_plan *plan, sxi_dcos_fast **fast);

@@ -189,7 +189,7 @@ static void make_sums(sxi_dcos_lanes *lanes, int modes, bool single, uint32_t wa
 static int64_t refill(sxi_dcos_lanes *lanes, int modes, bool single, int64_t next, int64_t count,
                       const sxi_dcos_job *job, int64_t held[B]) {
     sxi_dcos_bundle *b = &lanes->bundle;
-    sxi_dcos_pixel *pixel[B];
+    sxi_dcos_pixel *pixel[B] = {0};
     uint32_t set = 0;
     for (int lane = 0; lane < B && next < count; lane++) {
         if (!(b->running >> lane & 1)) {
@@ -210,7 +210,7 @@ static void run_queue(sxi_dcos_lanes *lanes, int modes, bool single, int64_t cou
                       sxi_dcos_job *job) {
     const sxi_dcos_fast *fast = lanes->plan->fast;
     sxi_dcos_bundle *b = &lanes->bundle;
-    int64_t held[B], next = 0;
+    int64_t held[B] = {0}, next = 0;
     b->running = b->fresh = b->failed = b->frozen = 0;
     for (;;) {
         next = refill(lanes, modes, single, next, count, job, held);
