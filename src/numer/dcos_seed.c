@@ -22,14 +22,15 @@ static bool related(const sxi_dcos_seed *a, const sxi_dcos_seed *b) {
     const double lobe = 0.75, part = 0.5 * 0.318309886183790671538, neighbours = 7;
     const double less = a->decay < b->decay ? a->decay : b->decay;
     const double more = a->decay < b->decay ? b->decay : a->decay;
-    return fabs(a->frequency - b->frequency) < lobe + part * less && more < neighbours * less;
+    const bool near = fabs(a->frequency - b->frequency) < lobe + part * less;
+    return near & (more < neighbours * less);
 }
 
 /* Gains of what was seen are negative: it is not lower than peak i. */
 static bool hidden(int count, const sxi_dcos_seed *found, int i) {
     bool is = false;
     for (int j = 0; j < count; j++) {
-        is |= found[j].gain < 0 && related(&found[j], &found[i]);
+        is |= (found[j].gain < 0) & related(&found[j], &found[i]);
     }
     return is;
 }
@@ -42,8 +43,9 @@ int sxi_dcos_seeds_choose(int count, sxi_dcos_seed *found, double keep, double c
         int best = -1;
         double most = 0;
         for (int i = 0; i < count; i++) {
-            best = found[i].gain > most ? i : best;
-            most = found[i].gain > most ? found[i].gain : most;
+            const bool more = found[i].gain > most;
+            best = more ? i : best;
+            most = more ? found[i].gain : most;
         }
         if (best < 0 || most < least) {
             break;

@@ -297,11 +297,11 @@ static int peaks_of_lane(const sxi_spectrum_level *level, const sxi_dcos_spectru
 /* Peaks of each level that reach `bound`. */
 static void peaks_of_levels(const sxi_dcos_spectrum *spectrum, sxi_dcos_spectrum_work *work,
                             int count, const float bound[WIDTH]) {
+    float least[WIDTH]; /* what a level has plenty of is too low for the next ones, too */
+    memcpy(least, bound, sizeof least);
     memset(work->count, 0, sizeof work->count);
     for (int l = 0; l < LEVELS; l++) {
         const sxi_spectrum_level *level = &spectrum->level[l];
-        float least[WIDTH];
-        memcpy(least, bound, sizeof least);
         if (level->high - level->low >= CROWDED) {
             spectrum->kernels->crowd(level->low, level->high, work->gain[l], least);
         }
