@@ -28,6 +28,8 @@ install(FILES ${completion} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion
 
 # All that is installed and nothing that only tests need.
 add_custom_target(product DEPENDS sextant_cli completion)
-if(TARGET man)
-  add_dependencies(product man)
-endif()
+foreach(optional man sextant_cuda)
+  if(TARGET ${optional})
+    add_dependencies(product ${optional})
+  endif()
+endforeach()

@@ -54,21 +54,30 @@ SX_FN void NAME(divide_chains)(const int chains, const SX_CHAIN *chain, int64_t 
     }
 }
 
-/* All groups of the lanes that are wanted. */
-SX_FN void NAME(divide)(const int modes, int64_t n, const SCALAR *y, SCALAR (*middle)[SXI_BUNDLE],
-                        SCALAR (*square)[SXI_BUNDLE], uint32_t lanes, sxi_dcos_remainder *rest) {
-    const uint32_t group = WIDTH == 32 ? UINT32_MAX : (UINT32_C(1) << WIDTH % 32) - 1;
-    SX_CHAIN chain[SXI_DCOS_MOST_MODES * SXI_BUNDLE / WIDTH];
-    int count = 0, done = 0;
-    for (int lane = 0; lane < SXI_BUNDLE; lane += WIDTH) {
-        for (int mode = 0; mode < modes && lanes >> lane & group; mode++) {
-            chain[count++] = (SX_CHAIN){mode, lane};
-        }
-    }
+/* Any number of modes of groups of lanes. */
+SX_FN void NAME(divide_list)(const int count, const SX_CHAIN *chain, int64_t n, const SCALAR *y,
+                             SCALAR (*middle)[SXI_BUNDLE], SCALAR (*square)[SXI_BUNDLE],
+                             sxi_dcos_remainder *rest) {
+    int done = 0;
     for (; done + 2 <= count; done += 2) {
         NAME(divide_chains)(2, chain + done, n, y, middle, square, rest);
     }
     if (done < count) {
         NAME(divide_chains)(1, chain + done, n, y, middle, square, rest);
     }
+}
+
+/* All groups of the lanes that are wanted. */
+SX_FN void NAME(divide)(const int modes, int64_t n, const SCALAR *y, SCALAR (*middle)[SXI_BUNDLE],
+                        SCALAR (*square)[SXI_BUNDLE], uint32_t lanes, sxi_dcos_remainder *rest) {
+    const uint32_t group = WIDTH == 32 ? UINT32_MAX : (UINT32_C(1) << WIDTH % 32) - 1;
+    SX_CHAIN chain[SXI_DCOS_MOST_MODES * SXI_BUNDLE / WIDTH];
+    int count = 0;
+    for (int lane = 0; lane < SXI_BUNDLE; lane += WIDTH) {
+        for (int mode = 0; mode < modes && lanes >> lane & group; mode++) {
+            chain[count].mode = mode;
+            chain[count++].lane = lane;
+        }
+    }
+    NAME(divide_list)(count, chain, n, y, middle, square, rest);
 }

@@ -15,6 +15,22 @@
  * second, 4 and 5 of the third. */
 typedef double sxi_dcos_remainder[6][SXI_BUNDLE];
 
+/* A mode of a group of lanes. */
+typedef struct SX_CHAIN {
+    int mode, lane;
+} SX_CHAIN;
+
+/* 2 Re q and |q|^2, what the divisions take. */
+SX_FN void sx_divide_factors(const int modes, double dx, const sxi_dcos_bundle *bundle, int lane,
+                             double (*middle)[SXI_BUNDLE], double (*square)[SXI_BUNDLE]) {
+    for (int k = 0; k < modes; k++) {
+        const SX_COMPLEX q = sx_mode_at(SX_LOAD(&bundle->theta[2 * k][lane]),
+                                        SX_LOAD(&bundle->theta[2 * k + 1][lane]), dx);
+        SX_STORE(&middle[k][lane], SX_SET(2.0) * q.r);
+        SX_STORE(&square[k][lane], SX_FMA(q.r, q.r, q.i * q.i));
+    }
+}
+
 /* P, q P', q P' + q^2 P'' from the remainders: sums of y_i i^m q^i. */
 SX_FN void sx_remainder_sums(double (*rest)[SXI_BUNDLE], SX_COMPLEX q, int lane,
                              SX_COMPLEX power[3]) {

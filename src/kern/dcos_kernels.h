@@ -36,7 +36,7 @@ typedef struct sxi_dcos_sums {
     sxi_dcos_sum minus[SXI_DCOS_PAIRS];    /* w x^m z_j conj(z_k) */
 } sxi_dcos_sums;
 
-static inline int sxi_dcos_pair(int j, int k) { return k * (k + 1) / 2 + j; }
+SX_FN int sxi_dcos_pair(int j, int k) { return k * (k + 1) / 2 + j; }
 
 /* The box of the parameters and the end of a minimisation. */
 typedef struct sxi_dcos_box {

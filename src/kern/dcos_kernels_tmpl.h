@@ -19,21 +19,7 @@
 #include "kern/dcos_kernels.h"
 #include "kern/dcos_shared.kern.h"
 
-/* A mode of a group of lanes. */
-typedef struct SX_CHAIN {
-    int mode, lane;
-} SX_CHAIN;
-
-#define NAME(x) x##_double
-#define SCALAR double
-#define VECTOR SX_REAL
-#define WIDTH SX_LANES
-#define V_SET(x) SX_SET(x)
-#define V_LOAD(p) SX_LOAD(p)
-#define V_STORE(p, v) SX_STORE(p, v)
-#define V_KEEP(p, v) SX_STORE(p, v)
-#define V_FMA(a, b, c) SX_FMA(a, b, c)
-#define V_FNMA(a, b, c) SX_FNMA(a, b, c)
+#include "kern/lanes_double.h"
 #define SPREAD_BLOCK 8
 #define SPREAD_WINDOW SXI_DCOS_WINDOW
 #include "kern/dcos_divide_tmpl.h"
@@ -94,16 +80,10 @@ typedef struct SX_CHAIN {
 #include "kern/dcos_divide_tmpl.h"
 #include "kern/dcos_spread_tmpl.h"
 
-/* 2 Re q and |q|^2 of every mode and lane. */
 SX_FN void factors(const int modes, double dx, const sxi_dcos_bundle *bundle,
                    double (*middle)[SXI_BUNDLE], double (*square)[SXI_BUNDLE]) {
-    for (int k = 0; k < modes; k++) {
-        for (int lane = 0; lane < SXI_BUNDLE; lane += SX_LANES) {
-            const SX_COMPLEX q = sx_mode_at(SX_LOAD(&bundle->theta[2 * k][lane]),
-                                            SX_LOAD(&bundle->theta[2 * k + 1][lane]), dx);
-            SX_STORE(&middle[k][lane], SX_SET(2.0) * q.r);
-            SX_STORE(&square[k][lane], SX_FMA(q.r, q.r, q.i * q.i));
-        }
+    for (int lane = 0; lane < SXI_BUNDLE; lane += SX_LANES) {
+        sx_divide_factors(modes, dx, bundle, lane, middle, square);
     }
 }
 

@@ -2,7 +2,8 @@
  * The glue of kernels that work on several traces at once: LANE values side by side, one operation
  * for all. A body is written once in these words and compiled for each instruction set:
  *
- *   SX_LANES_C       one lane, plain C: the reference; with __CUDACC__ one lane of a GPU thread
+ *   SX_LANES_C       one lane, plain C: the reference
+ *   SX_LANES_CUDA    one lane, a thread of a GPU (C++)
  *   SX_LANES_AVX2    4 lanes, with FMA
  *   SX_LANES_AVX512  8 lanes
  *
@@ -76,7 +77,7 @@ enum { SX_LANES = 4 };
     _mm256_castsi256_pd(_mm256_slli_epi64(                                                         \
         _mm256_castpd_si256(_mm256_add_pd(n, _mm256_set1_pd(1023 + 4503599627370496.0))), 52))
 #else
-#if defined(__CUDACC__)
+#if defined(SX_LANES_CUDA)
 #define SX_TARGET __device__
 #else
 #define SX_TARGET
@@ -88,7 +89,7 @@ enum { SX_LANES = 1 };
 #define SX_LOAD(p) (*(p))
 #define SX_STORE(p, v) (*(p) = (v))
 #define SX_STORE_SINGLE(p, v) (*(p) = (float)(v))
-#if defined(__CUDACC__)
+#if defined(SX_LANES_CUDA)
 #define SX_FMA(a, b, c) fma(a, b, c)
 #define SX_FNMA(a, b, c) fma(-(a), b, c)
 #else
@@ -110,7 +111,7 @@ enum { SX_LANES = 1 };
 #define SX_POWER2(n) ldexp(1.0, (n) == (n) ? (int)(n) : 0) /* NaN has no int */
 #endif
 
-#if defined(__CUDACC__)
+#if defined(SX_LANES_CUDA)
 #define SX_FN static __device__ inline
 #else
 #define SX_FN static inline __attribute__((always_inline)) SX_TARGET

@@ -55,8 +55,16 @@ SX_FN void sx_backward(const int size, const SX_REAL *l, const SX_REAL *inverse,
 SX_FN SX_MASK sx_lanes_of(uint32_t bits, int lane) { return SX_FROM_BITS(bits >> lane); }
 
 SX_FN void sx_lanes_set(uint32_t *bits, int lane, SX_MASK mask) {
+#if defined(SX_LANES_CUDA) /* other threads set theirs */
+    if (mask) {
+        atomicOr(bits, UINT32_C(1) << lane);
+    } else {
+        atomicAnd(bits, ~(UINT32_C(1) << lane));
+    }
+#else
     const uint32_t group = SX_LANES == 32 ? UINT32_MAX : ((UINT32_C(1) << SX_LANES) - 1);
     *bits = (*bits & ~(group << lane)) | ((SX_BITS(mask) & group) << lane);
+#endif
 }
 
 SX_FN SX_MASK sx_mask_select(SX_MASK m, SX_MASK a, SX_MASK b) {
