@@ -62,8 +62,9 @@ static const sx_option options[] = {
               "fit this part of the frame, the ends not included"),
     CLI_OPTION(values, tile, SIZE, "tile", "HxW",
                "pixels of one piece of work; does not change the result"),
-    CLI_OPTION(values, backend, CHOICE, "backend", "auto|c|avx2|avx512|cuda",
-               "which kernels compute; default auto: what SX_CPU names, else the best of this machine"),
+    CLI_OPTION(
+        values, backend, CHOICE, "backend", "auto|c|avx2|avx512|cuda",
+        "which kernels compute; default auto: what SX_CPU names, else the best of this processor"),
     CLI_OPTION(values, precision, CHOICE, "precision", "double|mixed",
                "default double; mixed: single precision on the way, double at the end"),
     CLI_OPTION(values, init, CHOICE, "init", "bank|esprit|lpsvd",

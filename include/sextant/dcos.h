@@ -74,7 +74,8 @@ typedef enum sx_dcos_backend {
     SX_BACKEND_C,      /* plain C, any processor */
     SX_BACKEND_AVX2,   /* with FMA */
     SX_BACKEND_AVX512, /* f, bw, dq, vl */
-    SX_BACKEND_CUDA
+    SX_BACKEND_CUDA    /* minima by a GPU, the rest, and uneven delays with equal weights, by the
+                          processor */
 } sx_dcos_backend;
 
 typedef enum sx_dcos_precision {

@@ -25,9 +25,10 @@ static bool possible(const sx_dcos_plan *plan) {
            plan->grid.n >= LEAST_SAMPLES_USED && plan->grid.n <= MOST_SAMPLES_USED;
 }
 
-/* SX_CPU names the best that may be used; a word that is none is found out here. */
+/* SX_CPU names the best that may be used; a word that is none is found out here. What a GPU leaves is
+ * for the best of the processor. */
 static sx_status choose_kernels(sx_dcos_backend backend, const sxi_dcos_kernels **kernels) {
-    static const char *const names[] = {NULL, "c", "avx2", "avx512", "cuda"};
+    static const char *const names[] = {NULL, "c", "avx2", "avx512", NULL};
     const char *variable = getenv("SX_CPU");
     const char *name = names[backend] ? names[backend] : variable && *variable ? variable : NULL;
     if (!name) {
@@ -739,6 +740,7 @@ sx_status sxi_dcos_fast_tile(const sx_dcos_plan *plan, int64_t npix, const doubl
         t->absolute = absolute;
         fit_equal(t, &in, fit, left, own);
         fit_own(t, &in, fit, left, own);
+        status = sxi_dcos_lanes_failure(t->lanes);
         tile_give(t);
     }
     free(own);
@@ -762,8 +764,12 @@ void sxi_dcos_fast_destroy(sxi_dcos_fast **fast) {
 
 sx_status sxi_dcos_fast_create(const sx_dcos_plan *plan, sxi_dcos_fast **fast) {
     const sxi_dcos_kernels *kernels = NULL;
+    sxi_dcos_cuda cuda = {0};
     sx_status status = SX_OK;
     *fast = NULL;
+    if (plan->options.backend == SX_BACKEND_CUDA) {
+        SXI_TRY(sxi_dcos_cuda_open(&cuda));
+    }
     SXI_TRY(choose_kernels(plan->options.backend, &kernels)); /* a wrong name is one in any case */
     if (!possible(plan)) {
         return SX_OK;
@@ -781,6 +787,7 @@ sx_status sxi_dcos_fast_create(const sx_dcos_plan *plan, sxi_dcos_fast **fast) {
     }
     SXI_GO(make_own(&plan->grid, made));
     fill(plan, kernels, made);
+    made->cuda = cuda;
     *fast = made;
     made = NULL;
 out:

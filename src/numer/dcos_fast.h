@@ -8,6 +8,7 @@
 #include <pthread.h>
 
 #include "kern/dcos_kernels.h"
+#include "numer/dcos_cuda.h"
 #include "numer/dcos_order.h"
 #include "numer/dcos_spectrum.h"
 
@@ -17,6 +18,7 @@ enum { SXI_DCOS_OWN_DECAYS = 11 };
 /* What all traces of a plan share; part of it. */
 typedef struct sxi_dcos_fast {
     const sxi_dcos_kernels *kernels;
+    sxi_dcos_cuda cuda; /* takes minimisations but those of SHARED; create NULL: not in use */
     sxi_dcos_even even;
     sxi_dcos_delays delays;
     sxi_dcos_box box;
@@ -67,6 +69,10 @@ void sxi_dcos_lanes_turn(sxi_dcos_lanes *lanes, sxi_dcos_way way);
 /* sxi_dcos_lanes_minimise - runs jobs of models of so many modes, >= 1. A lane whose trace is done
  * takes the next. */
 void sxi_dcos_lanes_minimise(sxi_dcos_lanes *lanes, int modes, int64_t count, sxi_dcos_job *job);
+
+/* sxi_dcos_lanes_failure - SX_ERR_NUMERIC if a GPU failed since it was asked; what it left was done
+ * here. */
+sx_status sxi_dcos_lanes_failure(sxi_dcos_lanes *lanes);
 
 /* sxi_dcos_lanes_finish - fit, errors and what is left of the traces, for their models of so many
  * modes, which are at their minima.

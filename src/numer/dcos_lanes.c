@@ -20,6 +20,8 @@ struct sxi_dcos_lanes {
     float *single; /* [n or room][B], where sums run in single precision */
     float *left;   /* [n][B] residuals */
     double neighbours[B];
+    sxi_dcos_device *device; /* NULL: no GPU in use */
+    sx_status status;        /* of it */
     sxi_dcos_bundle bundle;
     sxi_dcos_sums sums;
     sxi_dcos_errors errors;
@@ -48,12 +50,21 @@ sx_status sxi_dcos_lanes_create(const sx_dcos_plan *plan, sxi_dcos_lanes **lanes
     made->left = made->single + summed;
     memset(made->y, 0, (2 * samples + spread) * sizeof(double));
     memset(made->single, 0, (samples + summed) * sizeof(float));
+    const sxi_dcos_fast *fast = plan->fast;
+    const sx_status status = fast->cuda.create ? sxi_dcos_device_create(&fast->cuda, &fast->delays,
+                                                                        &fast->even, &made->device)
+                                               : SX_OK;
+    if (status != SX_OK) {
+        sxi_dcos_lanes_destroy(&made);
+        return status;
+    }
     *lanes = made;
     return SX_OK;
 }
 
 void sxi_dcos_lanes_destroy(sxi_dcos_lanes **lanes) {
     if (*lanes) {
+        sxi_dcos_device_destroy(&(*lanes)->device);
         free((*lanes)->y);
         free((*lanes)->single);
         free(*lanes);
@@ -230,11 +241,49 @@ static void run_queue(sxi_dcos_lanes *lanes, int modes, bool single, int64_t cou
     }
 }
 
+/* The same on a GPU: bundles are laid out here, one after another, and go there in one launch. */
+static sx_status run_device(sxi_dcos_lanes *lanes, int modes, int64_t count, sxi_dcos_job *job) {
+    enum { TOGETHER = SXI_DCOS_DEVICE_BUNDLES * B };
+    const double *w = lanes->way == SXI_WAY_OWN ? lanes->w : NULL;
+    sxi_dcos_bundle *b = &lanes->bundle;
+    int64_t held[B];
+    for (int64_t first = 0; first < count; first += TOGETHER) {
+        const int64_t end = count - first < TOGETHER ? count : first + TOGETHER;
+        int64_t bundles = 0;
+        for (int64_t next = first; next < end; bundles++) {
+            b->running = b->fresh = b->failed = b->frozen = 0;
+            next = refill(lanes, modes, false, next, end, job, held);
+            sxi_dcos_device_put(lanes->device, bundles, b, w, lanes->y);
+        }
+        SXI_TRY(sxi_dcos_device_minimise(lanes->device, modes, &lanes->plan->fast->box, bundles));
+        for (int64_t i = first; i < end; i++) {
+            const int64_t at = i - first;
+            if (at % B == 0) {
+                *b = *sxi_dcos_device_get(lanes->device, at / B);
+            }
+            get_model(lanes, (int)(at % B), &job[i].model);
+        }
+    }
+    return SX_OK;
+}
+
 void sxi_dcos_lanes_minimise(sxi_dcos_lanes *lanes, int modes, int64_t count, sxi_dcos_job *job) {
+    if (lanes->device && lanes->way != SXI_WAY_SHARED && lanes->status == SX_OK) {
+        lanes->status = run_device(lanes, modes, count, job);
+        if (lanes->status == SX_OK) {
+            return;
+        }
+    }
     if (lanes->plan->fast->single && lanes->way != SXI_WAY_OWN) {
         run_queue(lanes, modes, true, count, job);
     }
     run_queue(lanes, modes, false, count, job);
+}
+
+sx_status sxi_dcos_lanes_failure(sxi_dcos_lanes *lanes) {
+    const sx_status status = lanes->status;
+    lanes->status = SX_OK;
+    return status;
 }
 
 /* --- the end --- */

@@ -215,7 +215,8 @@ void sx_dcos_plan_destroy(sx_dcos_plan **plan) {
 }
 
 const char *sx_dcos_plan_backend(const sx_dcos_plan *plan) {
-    return plan->fast ? plan->fast->kernels->name : "none";
+    const sxi_dcos_fast *fast = plan->fast;
+    return !fast ? "none" : fast->cuda.create ? "cuda" : fast->kernels->name;
 }
 
 int64_t sx_dcos_plan_used(const sx_dcos_plan *plan) { return plan->grid.n; }

@@ -12,6 +12,7 @@
 #include "base/fail.h"
 #include "io/codec/codec.h"
 #include "io/hdf5/h5_library.h"
+#include "numer/dcos_cuda.h"
 #include "report/doctor_load.h"
 
 typedef struct doctor {
@@ -111,12 +112,18 @@ static void look_at_blas(const doctor *d) {
 }
 
 static void look_at_gpu(const doctor *d) {
-    char text[256];
+    char text[SXI_CUDA_WHY];
     if (sxi_gpu_find(text, sizeof text)) {
         say(d, "gpu", SX_DOCTOR_OK, text, "");
     } else {
         say(d, "gpu", SX_DOCTOR_NONE, text, "");
     }
+    sxi_dcos_cuda cuda;
+    const bool kernels = sxi_dcos_cuda_load(&cuda, NULL, text);
+    if (kernels) {
+        snprintf(text, sizeof text, "libsextant_cuda.so; compiled, not run by us yet");
+    }
+    say(d, "gpu kernels", kernels ? SX_DOCTOR_OK : SX_DOCTOR_NONE, text, "");
     const bool straight = sxi_cufile_find(text, sizeof text);
     say(d, "cufile", straight ? SX_DOCTOR_OK : SX_DOCTOR_NONE, text, "");
 }

@@ -49,7 +49,7 @@ bool sxi_gpu_find(char *text, size_t size) {
         snprintf(text, size, "a CUDA driver, but no GPU that it can use");
         return false;
     }
-    snprintf(text, size, "%d x %s; this build does not use it", n, first);
+    snprintf(text, size, "%d x %s; sextant xani fit --backend cuda uses the first", n, first);
     return true;
 }
 

@@ -28,8 +28,8 @@ static void note(void *data, const sx_doctor_finding *f) {
 START_TEST(every_topic_is_reported) {
     seen s = {0};
     ck_ok(sx_doctor_run(note, &s));
-    ck_assert_str_eq(
-        s.topics, "cpu;simd;memory;openmp;hdf5;decoders;hdf5 filters;blas;gpu;cufile;mpi;gnuplot;");
+    ck_assert_str_eq(s.topics, "cpu;simd;memory;openmp;hdf5;decoders;hdf5 filters;blas;gpu;gpu "
+                               "kernels;cufile;mpi;gnuplot;");
     ck_fails(sx_doctor_run(NULL, NULL), SX_ERR_ARGUMENT, "nobody");
 }
 END_TEST
