@@ -121,7 +121,8 @@ void sxi_dcos_bank_destroy(sxi_dcos_bank **bank) {
 
 /* What one search works on. */
 typedef struct block {
-    bool common;         /* all weights of all traces are 1 */
+    bool common[WIDTH];  /* all weights of the trace are 1 */
+    bool own;            /* those of one trace at least are not */
     float *signal;       /* [n][WIDTH]  weight * residual */
     float *weight;       /* [n][WIDTH] */
     float *gain;         /* [LEVEL_COUNT][frequencies][WIDTH] */
@@ -157,36 +158,40 @@ static void block_fill(const sxi_dcos_bank *bank, int count, const sxi_dcos_trac
                        const double *const *residual, block *b) {
     int64_t n = bank->grid->n;
     bool centred = traces[0]->background != SX_BACKGROUND_NONE;
-    b->common = true;
+    b->own = false;
     for (int l = 0; l < count; l++) {
         const double *s = traces[l]->s;
         double total = 0;
+        b->common[l] = true;
         for (int64_t i = 0; i < n; i++) {
             double bounded = fmin(s[i], traces[l]->bank_most);
             double part = s[i] > 0 ? bounded / s[i] : 0;
             float w = (float)(bounded * bounded);
             b->signal[i * WIDTH + l] = (float)(bounded * (part * residual[l][i]));
             b->weight[i * WIDTH + l] = w;
-            b->common = b->common && w == 1.0F;
+            b->common[l] = b->common[l] && w == 1.0F;
             total += bounded * bounded;
         }
         b->total[l] = centred ? (float)total : INFINITY;
+        b->own = b->own || !b->common[l];
     }
     for (int l = count; l < WIDTH; l++) {
+        b->common[l] = true;
         b->total[l] = 1; /* lanes without a trace: any number */
     }
 }
 
 /* All levels of one frequency; gains of a level are `stride` floats behind those of the one before. */
 static void score(const block *b, int64_t n, const float *row, int64_t stride, float *gain) {
-    float signal[ROWS][WIDTH], sums[SUMS][WIDTH];
+    float signal[ROWS][WIDTH], sums[SUMS][WIDTH] = {{0}};
     sxi_bank_products(ROWS, n, row, b->signal, &signal[0][0]);
-    if (!b->common) {
+    if (b->own) {
         sxi_bank_squares(LEVEL_COUNT, n, row, b->weight, &sums[0][0]);
     }
-    for (int j = 0; b->common && j < SUMS; j++) {
+    /* Trace by trace, as neighbours must not decide which of two roundings a trace gets. */
+    for (int j = 0; j < SUMS; j++) {
         for (int l = 0; l < WIDTH; l++) {
-            sums[j][l] = row[ROWS * n + j];
+            sums[j][l] = b->common[l] ? row[ROWS * n + j] : sums[j][l];
         }
     }
     for (int level = 0; level < LEVEL_COUNT; level++) {

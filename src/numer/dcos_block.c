@@ -179,6 +179,10 @@ static void finish_flat(const sxi_dcos_tile *t, sxi_dcos_pixel *p) {
         (uint8_t)sxi_dcos_report(&cov, true, trace, model, variance, t->plan->options.t0, p->fit);
 }
 
+/* Sums of squares are differences of sums over the trace: a smaller part of them has less than seven
+ * digits. */
+static const double LEAST_REST = 1e-9;
+
 static void finish(sxi_dcos_tile *t, int64_t pixels) {
     for (int modes = 1; modes <= SX_DCOS_MAX_MODES; modes++) {
         int64_t count = 0;
@@ -193,7 +197,8 @@ static void finish(sxi_dcos_tile *t, int64_t pixels) {
     for (int64_t i = 0; i < pixels; i++) {
         sxi_dcos_pixel *p = &t->pixel[i];
         sxi_dcos_model *model = &p->seeker.model[p->seeker.chosen];
-        p->doubtful |= model->frozen != 0 || model->end != SXI_END_CONVERGED;
+        p->doubtful |= model->frozen != 0 || model->end != SXI_END_CONVERGED ||
+                       !(model->rss > LEAST_REST * p->trace.yy);
         if (p->doubtful) {
             continue;
         }

@@ -164,6 +164,10 @@ static way load_equal(const sxi_dcos_tile *t, const double *y, double weight, sx
     return EQUAL;
 }
 
+/* As of equal weights: numbers whose squares and inverses are numbers, and no offset that leaves few
+ * digits. */
+static const double LEAST_SCALE = 1e-100, MOST_SCALE = 1e100, LEAST_DEVIATION = 1e-8;
+
 /* A trace with weights of its own, number `at` of its block, as the exact core loads it. */
 static bool load_own(const sxi_dcos_tile *t, const double *y, const double *sigma,
                      const double *weight, int64_t at, sxi_dcos_pixel *p) {
@@ -172,7 +176,9 @@ static bool load_own(const sxi_dcos_tile *t, const double *y, const double *sigm
     p->trace =
         (sxi_dcos_trace){.s = t->s + at * padded, .y = t->scratch, .one = t->scratch + padded};
     if (sxi_dcos_load(t->plan, y, sigma, weight, &p->trace, p->fit) != SX_DCOS_OK ||
-        isfinite(p->trace.bank_most) || p->trace.used < LEAST_SAMPLES_USED) {
+        isfinite(p->trace.bank_most) || p->trace.used < LEAST_SAMPLES_USED ||
+        !(p->trace.scale > fmax(LEAST_SCALE, LEAST_DEVIATION * fabs(p->trace.shift))) ||
+        !(p->trace.scale < MOST_SCALE)) {
         return false;
     }
     p->neighbours = 0;

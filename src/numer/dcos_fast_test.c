@@ -151,12 +151,61 @@ START_TEST(agrees_with_the_exact_core) {
                : cases[i].sigma    ? "sigma"
                                    : "no sigma",
                cases[i].options.fixed_modes ? "demanded" : "auto", different, count, left);
-        /* Where they differ the exact core crept to its limit of evaluations, in models of several
-         * modes that can hardly be told apart. */
-        if (0)
-            ck_assert_int_le(different, cases[i].modes > 1 ? 3 : 0);
+        /* Models of several modes may have minima that are equally good or hardly determined, of
+         * which each way finds another; of one mode only rivals below significance differ. */
+        ck_assert_int_le(different, cases[i].modes > 1 ? 5 : 1);
     }
 }
 END_TEST
 
-SX_TEST_MAIN("dcos_fast", agrees_with_the_exact_core)
+/* Numbers that leave sums of squares few digits, or none: the exact core must decide. */
+START_TEST(leaves_what_it_cannot_resolve) {
+    enum { N = 100, TRACES = 4 };
+    static const double size[TRACES] = {1, 1, 1e-320, 1e300}, offset[TRACES] = {0, 1e12, 0, 0};
+    double t[N], y[TRACES * N], sigma[TRACES * N];
+    sx_dcos_fit fit[TRACES];
+    sx_dcos_plan *plan;
+    bool left[TRACES];
+    for (int i = 0; i < TRACES * N; i++) {
+        const int p = i / N, k = i % N;
+        const double noise = (p ? 0.1 : 1e-6) * sxi_rng_normal(83, 9, (uint64_t)i);
+        t[k] = 0.1 * k;
+        y[i] = size[p] * (exp(-0.3 * t[k]) * cos(9 * t[k]) + noise) + offset[p];
+        sigma[i] = uniform(10, i, 0.5, 1.5);
+    }
+    ck_ok(sx_dcos_plan_create(N, t, NULL, &plan));
+    ck_ok(sxi_dcos_fast_tile(plan, TRACES, y, sigma, NULL, false, fit, left));
+    for (int p = 0; p < TRACES; p++) {
+        ck_assert_msg(left[p], "trace %d", p);
+    }
+    sx_dcos_plan_destroy(&plan);
+}
+END_TEST
+
+/* One delay far from the others, so that the exact core's filters search: a trace with a missing
+ * sample beside it must not change a bit of the first. */
+START_TEST(does_not_see_a_neighbour_with_a_gap) {
+    enum { N = 100, TRACES = 8 };
+    double t[N], y[2 * N];
+    sx_dcos_plan *plan;
+    for (int i = 0; i < N; i++) {
+        t[i] = i + 1 < N ? 0.1 * i : 1000;
+    }
+    ck_ok(sx_dcos_plan_create(N, t, NULL, &plan));
+    for (int p = 0; p < TRACES; p++) {
+        sx_dcos_fit alone, beside[2];
+        for (int i = 0; i < N; i++) {
+            y[i] = y[N + i] = cos((5 + p) * t[i]) * exp(-0.002 * t[i]) +
+                              1e-6 * sxi_rng_normal(83, 11, (uint64_t)(p * N + i));
+        }
+        y[N + 7] = (double)NAN;
+        ck_ok(sx_dcos_fit_tile(plan, 1, y, NULL, NULL, NULL, &alone));
+        ck_ok(sx_dcos_fit_tile(plan, 2, y, NULL, NULL, NULL, beside));
+        ck_assert_mem_eq(&alone, beside, sizeof alone);
+    }
+    sx_dcos_plan_destroy(&plan);
+}
+END_TEST
+
+SX_TEST_MAIN("dcos_fast", agrees_with_the_exact_core, leaves_what_it_cannot_resolve,
+             does_not_see_a_neighbour_with_a_gap)
