@@ -25,7 +25,8 @@ typedef struct bench_case {
     const char *model;
     int n;
     double x_step;
-    double b[SX_LM_MAX_PARAMETERS]; /* the middle of the truth; truth and starts lie within a tenth */
+    double
+        b[SX_LM_MAX_PARAMETERS]; /* the middle of the truth; truth and starts lie within a tenth */
 } bench_case;
 
 static const bench_case CASES[] = {

@@ -216,7 +216,8 @@ SX_FN void sx_direct_residual(int modes, const sxi_dcos_delays *delays, const do
     SX_REAL last = SX_SET(0.0), alike = SX_SET(0.0);
     SX_WAVE wave[SXI_DCOS_MOST_MODES];
     SX_SAMPLES samples;
-    for (int k = 0; k <= 2 * modes; k++) {
+    coefficient[0] = SX_LOAD(&bundle->coefficient[0][lane]);
+    for (int k = 1; k <= 2 * modes; k++) {
         coefficient[k] = SX_LOAD(&bundle->coefficient[k][lane]);
     }
     sx_wave_make(modes, delays, bundle, lane, wave);

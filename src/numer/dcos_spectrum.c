@@ -506,7 +506,7 @@ static void search_block(const sxi_dcos_spectrum *spectrum, sxi_dcos_spectrum_wo
     }
     for (int first = 0; first < total; first += WIDTH) {
         int some = total - first < WIDTH ? total - first : WIDTH;
-        heights h;
+        heights h = {{{0}}};
         climb(spectrum, work, some, work->chosen + first, &h);
         for (int i = 0; i < some; i++) {
             work->seed[first + i] = seed_of(spectrum, &h, i, &work->chosen[first + i]);

@@ -191,7 +191,7 @@ static void invert(const double *decay, const double *own, const double *next,
 }
 
 void sxi_dcos_spectrum_between(const sxi_dcos_spectrum_grid *grid, sxi_dcos_spectrum *spectrum) {
-    double x[ENOUGH], w[ENOUGH], decay[DECAYS], keeps[SXI_SPECTRUM_LEVELS][DECAYS];
+    double x[ENOUGH] = {0}, w[ENOUGH] = {0}, decay[DECAYS], keeps[SXI_SPECTRUM_LEVELS][DECAYS];
     int64_t delays = grid->delays ? grid->delays : grid->samples;
     int64_t n = delays < ENOUGH ? delays : ENOUGH;
     for (int64_t i = 0; i < n; i++) {

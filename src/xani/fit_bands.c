@@ -81,10 +81,10 @@ int64_t sxi_fit_bands_pixels(const sxi_fit_bands *bands) {
 static void take_large_pages(void *memory, size_t bytes) {
 #ifdef MADV_HUGEPAGE
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    const uintptr_t begin = ((uintptr_t)memory + page - 1) / page * page;
-    const uintptr_t end = ((uintptr_t)memory + bytes) / page * page;
-    if (end > begin) {
-        madvise((void *)begin, end - begin, MADV_HUGEPAGE); /* a wish */
+    const uintptr_t before = (page - (uintptr_t)memory % page) % page; /* to the first whole page */
+    if (bytes >= before + page) {
+        madvise((char *)memory + before, (bytes - before) / page * page,
+                MADV_HUGEPAGE); /* a wish */
     }
 #else
     (void)memory;
