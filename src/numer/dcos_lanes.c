@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Traces in and out of the lanes of bundles. */
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -24,7 +24,7 @@ static bool allocate(sxi_dcos_tile *t) {
     t->scratch = aligned_alloc(64, 2 * padded * sizeof *t->scratch);
     t->filtered = aligned_alloc(64, SXI_BANK_WIDTH * padded * sizeof *t->filtered);
     return t->pixel && t->job && t->list && t->seed && t->residual && t->weight &&
-           t->residual_grid && t->grid && t->s && t->scratch;
+           t->residual_grid && t->grid && t->s && t->scratch && t->filtered;
 }
 
 void sxi_dcos_tile_destroy(sxi_dcos_tile **made) {
