@@ -28,28 +28,50 @@ static void residual_of_flat(const sxi_dcos_tile *t, const sxi_dcos_pixel *p, fl
 
 /* --- one mode more --- */
 
-static int64_t gather_jobs(sxi_dcos_tile *t, int64_t count) {
-    int64_t jobs = 0;
-    for (int64_t i = 0; i < count; i++) {
-        sxi_dcos_seeker *s = &t->list[i]->seeker;
-        const sxi_dcos_seed *seed = t->seed[i];
-        const sxi_dcos_model *from = &s->model[s->tried];
-        const int modes = s->tried + 1;
-        if (!(seed[0].gain > sxi_dcos_gain_least(s, seed[0].gain, peak_keeps(s->tried)))) {
-            s->stop = true;
-            continue;
-        }
-        const double variance = sxi_dcos_noise(s, fmax(from->rss - seed[0].gain, 0), modes);
-        const double worth = SXI_DCOS_FILTER_KEEPS * seed[0].gain - SXI_DCOS_CHANCE * variance;
-        sxi_dcos_grow_begin(s);
-        for (int c = 0; c < SXI_DCOS_CANDIDATES && seed[c].gain > 0 && seed[c].gain >= worth; c++) {
+/* Starts of trace i that are worth it beside one that gains best; each is started once. */
+static int64_t add_jobs(sxi_dcos_tile *t, int64_t i, double best, int64_t jobs) {
+    const sxi_dcos_seeker *s = &t->list[i]->seeker;
+    sxi_dcos_seed *seed = t->seed[i];
+    const double worth = sxi_dcos_worth(s, best);
+    const int modes = s->tried + 1;
+    for (int c = 0; c < SXI_DCOS_CANDIDATES; c++) {
+        if (seed[c].gain > 0 && seed[c].gain >= worth) {
             sxi_dcos_job *job = &t->job[jobs++];
             job->pixel = t->list[i];
-            job->model = *from;
+            job->model = s->model[s->tried];
             job->model.evaluations = 0;
             job->model.modes = modes;
             job->model.theta[2 * modes - 2] = seed[c].decay;
             job->model.theta[2 * modes - 1] = seed[c].frequency;
+            seed[c].gain = 0;
+        }
+    }
+    return jobs;
+}
+
+static int64_t gather_jobs(sxi_dcos_tile *t, int64_t count) {
+    int64_t jobs = 0;
+    for (int64_t i = 0; i < count; i++) {
+        sxi_dcos_seeker *s = &t->list[i]->seeker;
+        const double best = t->seed[i][0].gain;
+        if (!(best > sxi_dcos_gain_least(s, best, peak_keeps(s->tried)))) {
+            s->stop = true;
+            continue;
+        }
+        sxi_dcos_grow_begin(s);
+        jobs = add_jobs(t, i, best, jobs);
+    }
+    return jobs;
+}
+
+/* Where fits gained less than their starts promised, others are worth it, too. */
+static int64_t gather_more(sxi_dcos_tile *t, int64_t count) {
+    int64_t jobs = 0;
+    for (int64_t i = 0; i < count; i++) {
+        const sxi_dcos_seeker *s = &t->list[i]->seeker;
+        const double rss = s->model[s->tried + 1].rss;
+        if (!s->stop && isfinite(rss)) {
+            jobs = add_jobs(t, i, s->model[s->tried].rss - rss, jobs);
         }
     }
     return jobs;
@@ -77,6 +99,11 @@ static void take_jobs(const sxi_dcos_tile *t, int64_t jobs) {
     }
 }
 
+static void fit_jobs(sxi_dcos_tile *t, int modes, int64_t jobs) {
+    sxi_dcos_lanes_minimise(t->lanes, modes, jobs, t->job);
+    take_jobs(t, jobs);
+}
+
 /* All traces that are not done, which have models of so many modes, get models of one more. */
 static void grow(sxi_dcos_tile *t, int64_t pixels, int modes, int64_t *growing) {
     const int64_t n = t->plan->grid.n;
@@ -98,9 +125,8 @@ static void grow(sxi_dcos_tile *t, int64_t pixels, int modes, int64_t *growing) 
         }
     }
     sxi_dcos_peaks(t, count);
-    const int64_t jobs = gather_jobs(t, count);
-    sxi_dcos_lanes_minimise(t->lanes, modes + 1, jobs, t->job);
-    take_jobs(t, jobs);
+    fit_jobs(t, modes + 1, gather_jobs(t, count));
+    fit_jobs(t, modes + 1, gather_more(t, count));
     for (int64_t i = 0; i < count; i++) {
         sxi_dcos_seeker *s = &t->list[i]->seeker;
         if (s->stop) {

@@ -167,6 +167,11 @@ double sxi_dcos_gain_least(const sxi_dcos_seeker *s, double best, double keeps) 
     return s->demanded || bounded ? 0 : PROMISING * penalty(s, modes) * variance * keeps;
 }
 
+double sxi_dcos_worth(const sxi_dcos_seeker *s, double best) {
+    const double left = fmax(s->model[s->tried].rss - best, 0);
+    return SXI_DCOS_FILTER_KEEPS * best - SXI_DCOS_CHANCE * sxi_dcos_noise(s, left, s->tried + 1);
+}
+
 void sxi_dcos_grow_begin(sxi_dcos_seeker *s) {
     s->model[s->tried + 1].rss = s->other[s->tried + 1][0] = (double)INFINITY;
 }

@@ -41,6 +41,11 @@ double sxi_dcos_noise(const sxi_dcos_seeker *s, double rss, int modes);
  * keeps: the part of the best gain that a start has at least. best: its gain. */
 double sxi_dcos_gain_least(const sxi_dcos_seeker *s, double best, double keeps);
 
+/* sxi_dcos_worth - what a start for one mode more must gain to be worth a fit beside one that gains
+ * best. Starts are judged by the best of their gains, and again by what a fit has gained: the gain of
+ * a start is an estimate. */
+double sxi_dcos_worth(const sxi_dcos_seeker *s, double best);
+
 /* sxi_dcos_grow_begin - forgets what is known about models of one mode more. */
 void sxi_dcos_grow_begin(sxi_dcos_seeker *s);
 

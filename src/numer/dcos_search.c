@@ -62,20 +62,30 @@ static void try_seed(sxi_dcos_work *work, sxi_dcos_seeker *s, const sxi_dcos_mod
     }
 }
 
+/* The seeds that are worth it beside one that gains best; each is tried once. */
+static void try_seeds(sxi_dcos_work *work, sxi_dcos_seeker *s, double best,
+                      sxi_dcos_seed seed[SXI_DCOS_CANDIDATES]) {
+    const double worth = sxi_dcos_worth(s, best);
+    for (int c = 0; c < SXI_DCOS_CANDIDATES; c++) {
+        if (seed[c].gain > 0 && seed[c].gain >= worth) {
+            try_seed(work, s, &s->model[s->tried], &seed[c]);
+            seed[c].gain = 0;
+        }
+    }
+}
+
 /* One more mode; false if nothing was left to find. */
-static bool grow(sxi_dcos_work *work, sxi_dcos_seeker *s,
-                 const sxi_dcos_seed seed[SXI_DCOS_CANDIDATES]) {
-    const sxi_dcos_model *from = &s->model[s->tried];
-    double variance = sxi_dcos_noise(s, fmax(from->rss - seed[0].gain, 0), from->modes + 1);
+static bool grow(sxi_dcos_work *work, sxi_dcos_seeker *s, sxi_dcos_seed seed[SXI_DCOS_CANDIDATES]) {
+    const sxi_dcos_model *found = &s->model[s->tried + 1];
     if (!(seed[0].gain > sxi_dcos_gain_least(s, seed[0].gain, SXI_DCOS_FILTER_KEEPS))) {
         return false;
     }
     sxi_dcos_grow_begin(s);
-    double worth = SXI_DCOS_FILTER_KEEPS * seed[0].gain - SXI_DCOS_CHANCE * variance;
-    for (int c = 0; c < SXI_DCOS_CANDIDATES && seed[c].gain > 0 && seed[c].gain >= worth; c++) {
-        try_seed(work, s, from, &seed[c]);
+    try_seeds(work, s, seed[0].gain, seed);
+    if (isfinite(found->rss)) {
+        try_seeds(work, s, s->model[s->tried].rss - found->rss, seed);
     }
-    return isfinite(s->model[s->tried + 1].rss);
+    return isfinite(found->rss);
 }
 
 /* What the model of a sxi_dcos_seeker leaves over; add >= 0: with that mode put back. */
@@ -126,7 +136,7 @@ static sx_status seeds_from_poles(const sx_dcos_plan *plan, sxi_dcos_work *work,
 }
 
 static void extend(const sx_dcos_plan *plan, sxi_dcos_work *work, sxi_dcos_seeker *s,
-                   const sxi_dcos_seed seed[SXI_DCOS_CANDIDATES]) {
+                   sxi_dcos_seed seed[SXI_DCOS_CANDIDATES]) {
     if (grow(work, s, seed)) {
         sxi_dcos_judge(s, &plan->options);
     } else {

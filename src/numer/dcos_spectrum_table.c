@@ -165,6 +165,15 @@ static double mass(int64_t n, const double *x, const double *w, double g) {
     return sum;
 }
 
+/* What both levels see lies nearer to one of them than to a third. */
+static void range(const sxi_dcos_spectrum *spectrum, int lower, double *least, double *most) {
+    const sxi_spectrum_level *level = spectrum->level;
+    const int upper = lower + 1;
+    *least = lower > 0 ? sqrt(level[lower - 1].decay * level[lower].decay) : 0;
+    *most = upper + 1 < SXI_SPECTRUM_LEVELS ? sqrt(level[upper].decay * level[upper + 1].decay)
+                                            : 2.5 * level[upper].decay;
+}
+
 static void invert(const double *decay, const double *own, const double *next,
                    sxi_spectrum_between *between) {
     double share[DECAYS];
@@ -190,8 +199,14 @@ static void invert(const double *decay, const double *own, const double *next,
     between->rise[SXI_SPECTRUM_STEPS + 1] = between->rise[SXI_SPECTRUM_STEPS];
 }
 
+/* The part of the gain of a damped cosine that a filter of another decay keeps. */
+static double kept(int64_t n, const double *x, const double *w, double filter, double decay) {
+    const double cross = mass(n, x, w, filter + decay);
+    return cross * cross / (mass(n, x, w, 2 * filter) * mass(n, x, w, 2 * decay));
+}
+
 void sxi_dcos_spectrum_between(const sxi_dcos_spectrum_grid *grid, sxi_dcos_spectrum *spectrum) {
-    double x[ENOUGH] = {0}, w[ENOUGH] = {0}, decay[DECAYS], keeps[SXI_SPECTRUM_LEVELS][DECAYS];
+    double x[ENOUGH] = {0}, w[ENOUGH] = {0}, decay[DECAYS], own[DECAYS], next[DECAYS];
     int64_t delays = grid->delays ? grid->delays : grid->samples;
     int64_t n = delays < ENOUGH ? delays : ENOUGH;
     for (int64_t i = 0; i < n; i++) {
@@ -199,22 +214,15 @@ void sxi_dcos_spectrum_between(const sxi_dcos_spectrum_grid *grid, sxi_dcos_spec
         x[i] = grid->delays ? grid->x[k] : grid->first + grid->step * (double)k;
         w[i] = grid->delays && grid->weight ? grid->weight[k] : 1;
     }
-    double filter[SXI_SPECTRUM_LEVELS];
-    for (int l = 0; l < SXI_SPECTRUM_LEVELS; l++) {
-        filter[l] = mass(n, x, w, 2 * spectrum->level[l].decay);
-    }
-    /* none, then up to 2.5 times the largest level, by equal factors */
-    const double most = 2.5 * spectrum->level[SXI_SPECTRUM_LEVELS - 1].decay, least = 0.05;
-    for (int i = 0; i < DECAYS; i++) {
-        decay[i] = i ? least * pow(most / least, (double)(i - 1) / (DECAYS - 2)) : 0;
-        double square = mass(n, x, w, 2 * decay[i]);
-        for (int l = 0; l < SXI_SPECTRUM_LEVELS; l++) {
-            /* the part of the gain of a damped cosine that a filter of another decay keeps */
-            double cross = mass(n, x, w, spectrum->level[l].decay + decay[i]);
-            keeps[l][i] = cross * cross / (filter[l] * square);
-        }
-    }
     for (int l = 0; l + 1 < SXI_SPECTRUM_LEVELS; l++) {
-        invert(decay, keeps[l], keeps[l + 1], &spectrum->between[l]);
+        double least, most;
+        range(spectrum, l, &least, &most);
+        const double first = fmax(least, 0.05); /* then up to the most by equal factors */
+        for (int i = 0; i < DECAYS; i++) {
+            decay[i] = i ? first * pow(most / first, (double)i / (DECAYS - 1)) : least;
+            own[i] = kept(n, x, w, spectrum->level[l].decay, decay[i]);
+            next[i] = kept(n, x, w, spectrum->level[l + 1].decay, decay[i]);
+        }
+        invert(decay, own, next, &spectrum->between[l]);
     }
 }
