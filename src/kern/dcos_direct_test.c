@@ -55,6 +55,7 @@ static void fill_trace(sample *s, int l, double noise, bool weighted) {
     }
     s->bundle.total[l] = total;
     s->bundle.freedom[l] -= 1 + 4 * s->modes;
+    s->bundle.worth[l] = (double)INFINITY;
 }
 
 static void sample_make(int64_t n, int modes, double noise, bool even, bool weighted, sample *s) {
@@ -79,7 +80,7 @@ static void sample_make(int64_t n, int modes, double noise, bool even, bool weig
         }
         fill_trace(s, l, noise, weighted);
     }
-    s->bundle.fresh = s->bundle.running = UINT32_MAX;
+    s->bundle.fresh = s->bundle.running = SXI_ALL_LANES;
 }
 
 static void sample_free(sample *s) {
@@ -144,7 +145,7 @@ START_TEST(sums_are_sums) {
                     s.bundle.theta[0][l] = l % 8 ? 0 : 390;
                     s.bundle.theta[1][l] = l % 8 ? 0 : 50;
                 }
-                sxi_dcos_kernels_variant(v)->direct(modes, &s.delays, s.w, s.y, UINT32_MAX,
+                sxi_dcos_kernels_variant(v)->direct(modes, &s.delays, s.w, s.y, SXI_ALL_LANES,
                                                     &s.bundle, sums);
                 sums_are(sums, &s);
                 free(sums);
@@ -171,7 +172,7 @@ START_TEST(a_mode_is_exact_to_rounding) {
                 bundle->theta[0][l] = uniform(10, i * B + l, -3, l % 2 ? 3 : 400);
                 bundle->theta[1][l] = uniform(11, i * B + l, 0, l % 4 < 2 ? 2 : 90);
             }
-            sxi_dcos_kernels_variant(v)->direct(1, &delays, w, y, UINT32_MAX, bundle, sums);
+            sxi_dcos_kernels_variant(v)->direct(1, &delays, w, y, SXI_ALL_LANES, bundle, sums);
             for (int l = 0; l < B; l++) {
                 long double gx = bundle->theta[0][l] * (long double)x;
                 long double angle = TWO_PI * bundle->theta[1][l] * x, z = expl(-gx);
@@ -202,8 +203,8 @@ START_TEST(weights_of_one_agree_with_even_delays) {
             sxi_dcos_sums *even = calloc(1, sizeof *even), *direct = calloc(1, sizeof *direct);
             sample_make(150, modes, 0.1, true, false, &s);
             sxi_dcos_even_make(s.n, s.delays.dx, &grid);
-            kernels->even(modes, &grid, s.y, UINT32_MAX, &s.bundle, even);
-            kernels->direct(modes, &s.delays, s.w, s.y, UINT32_MAX, &s.bundle, direct);
+            kernels->even(modes, &grid, s.y, SXI_ALL_LANES, &s.bundle, even);
+            kernels->direct(modes, &s.delays, s.w, s.y, SXI_ALL_LANES, &s.bundle, direct);
             size_t z = sizeof even->z / sizeof(double), all = sizeof *even / sizeof(double);
             const double *a = (const double *)(const void *)even;
             const double *b = (const double *)(const void *)direct;
@@ -254,11 +255,13 @@ START_TEST(missing_samples_are_missing) {
         sample s;
         sxi_dcos_sums *before = calloc(1, sizeof *before), *after = calloc(1, sizeof *after);
         sample_make(100, 2, 0.1, false, true, &s);
-        sxi_dcos_kernels_variant(v)->direct(2, &s.delays, s.w, s.y, UINT32_MAX, &s.bundle, before);
+        sxi_dcos_kernels_variant(v)->direct(2, &s.delays, s.w, s.y, SXI_ALL_LANES, &s.bundle,
+                                            before);
         for (int64_t i = 0; i < s.n * B; i++) {
             s.y[i] = s.w[i] > 0 ? s.y[i] : 1e9;
         }
-        sxi_dcos_kernels_variant(v)->direct(2, &s.delays, s.w, s.y, UINT32_MAX, &s.bundle, after);
+        sxi_dcos_kernels_variant(v)->direct(2, &s.delays, s.w, s.y, SXI_ALL_LANES, &s.bundle,
+                                            after);
         ck_assert_mem_eq(before, after, sizeof *before);
         free(before);
         free(after);
@@ -269,8 +272,8 @@ END_TEST
 
 static void residuals(int variant, const sample *s, const double *w, int modes, float *r,
                       double *neighbour) {
-    sxi_dcos_kernels_variant(variant)->residual(modes, &s->delays, w, s->y, UINT32_MAX, &s->bundle,
-                                                r, neighbour);
+    sxi_dcos_kernels_variant(variant)->residual(modes, &s->delays, w, s->y, SXI_ALL_LANES,
+                                                &s->bundle, r, neighbour);
 }
 
 /* Weights are single before their root is taken, so a neighbour is good to 1e-7 of what it adds. */
@@ -364,10 +367,10 @@ static double time_of(const sxi_dcos_kernels *kernels, const sample *s, bool res
         double start = seconds();
         for (int i = 0; i < PASSES; i++) {
             if (residual) {
-                kernels->residual(s->modes, &s->delays, s->w, s->y, UINT32_MAX, &s->bundle, r,
+                kernels->residual(s->modes, &s->delays, s->w, s->y, SXI_ALL_LANES, &s->bundle, r,
                                   neighbour);
             } else {
-                kernels->direct(s->modes, &s->delays, s->w, s->y, UINT32_MAX, &s->bundle, sums);
+                kernels->direct(s->modes, &s->delays, s->w, s->y, SXI_ALL_LANES, &s->bundle, sums);
             }
         }
         double took = 1e9 * (seconds() - start) / PASSES / B;

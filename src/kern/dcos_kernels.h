@@ -52,6 +52,7 @@ typedef struct sxi_dcos_bundle {
     double yy[SXI_BUNDLE];                         /* sum of w y^2; sum of w y is 0 */
     double total[SXI_BUNDLE];   /* sum of w; SXI_DCOS_NO_CONSTANT: none is fitted */
     double freedom[SXI_BUNDLE]; /* samples less parameters */
+    double worth[SXI_BUNDLE];   /* a minimum whose rss is above this is of no use */
     /* the best point so far: */
     double best[SXI_DCOS_MOST_THETA][SXI_BUNDLE];
     double coefficient[SXI_DCOS_MOST_COLUMNS][SXI_BUNDLE]; /* c, a_0, b_0, a_1, ... */
@@ -65,6 +66,7 @@ typedef struct sxi_dcos_bundle {
     uint32_t running; /* lanes that are not done */
     uint32_t failed;  /* lanes that are done without a minimum */
     uint32_t frozen;  /* lanes with a parameter at its bound */
+    uint32_t useless; /* lanes that failed because they will not come below worth */
 } sxi_dcos_bundle;
 
 /* A fit at its minimum, with the covariance of its parameters: the linear ones, then theta. Not

@@ -61,8 +61,9 @@ static void sample_make(int n, int modes, double noise, sample *s) {
         }
         s->bundle.total[l] = n;
         s->bundle.freedom[l] = n - 1 - 4 * modes;
+        s->bundle.worth[l] = (double)INFINITY;
     }
-    s->bundle.fresh = s->bundle.running = UINT32_MAX;
+    s->bundle.fresh = s->bundle.running = SXI_ALL_LANES;
 }
 
 static void sample_free(sample *s) {
@@ -119,7 +120,7 @@ START_TEST(even_sums_are_sums) {
                         s.bundle.theta[3][l] = s.bundle.theta[1][l] + 0.01 * l;
                     }
                 }
-                kernels->even(modes, &s.grid, s.y, UINT32_MAX, &s.bundle, sums);
+                kernels->even(modes, &s.grid, s.y, SXI_ALL_LANES, &s.bundle, sums);
                 for (int l = 0; l < B; l++) {
                     for (int k = 0; k < modes; k++) {
                         /* Goertzel near zero frequency: rounding grows with n / sin, cubed for x^2 */
@@ -132,7 +133,7 @@ START_TEST(even_sums_are_sums) {
                         }
                     }
                 }
-                kernels->even_single(modes, &s.grid, s.single, UINT32_MAX, &s.bundle, sums);
+                kernels->even_single(modes, &s.grid, s.single, SXI_ALL_LANES, &s.bundle, sums);
                 for (int l = 0; l < B; l++) {
                     for (int k = 0; k < modes; k++) {
                         sum_is(sums->z[k], &s, l, k, -1, false, true, 5e-2);
@@ -252,8 +253,8 @@ START_TEST(errors_are_the_inverse_of_the_normal_matrix) {
             sample_make(200, modes, 0.05, &s);
             minimise(kernels, &s, false);
             ck_assert_uint_eq(s.bundle.failed, 0);
-            kernels->even(modes, &s.grid, s.y, UINT32_MAX, &s.bundle, sums);
-            kernels->errors(modes, sums, UINT32_MAX, &s.bundle, errors);
+            kernels->even(modes, &s.grid, s.y, SXI_ALL_LANES, &s.bundle, sums);
+            kernels->errors(modes, sums, SXI_ALL_LANES, &s.bundle, errors);
             ck_assert_uint_eq(errors->singular, 0);
             for (int l = 0; l < B; l++) {
                 ck_assert(s.bundle.decrement[l] <= 1e-14 * s.bundle.rss[l] / s.bundle.freedom[l]);
@@ -324,14 +325,15 @@ static void bench(void) {
                 double start = seconds();
                 for (int i = 0; i < PASSES; i++) {
                     if (kind == 0) {
-                        kernels->even(modes, &s.grid, s.y, UINT32_MAX, &s.bundle, sums);
+                        kernels->even(modes, &s.grid, s.y, SXI_ALL_LANES, &s.bundle, sums);
                     } else if (kind == 1) {
-                        kernels->even_single(modes, &s.grid, s.single, UINT32_MAX, &s.bundle, sums);
+                        kernels->even_single(modes, &s.grid, s.single, SXI_ALL_LANES, &s.bundle,
+                                             sums);
                     } else if (kind == 2) {
-                        s.bundle.running = UINT32_MAX;
+                        s.bundle.running = SXI_ALL_LANES;
                         kernels->step(modes, &BOX, sums, &s.bundle);
                     } else {
-                        kernels->errors(modes, sums, UINT32_MAX, &s.bundle, errors);
+                        kernels->errors(modes, sums, SXI_ALL_LANES, &s.bundle, errors);
                     }
                 }
                 took[kind] = 1e9 * (seconds() - start) / PASSES / B;

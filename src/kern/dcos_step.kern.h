@@ -11,6 +11,10 @@
 #define SX_MOST_EVALUATIONS 60.0
 /* Evaluations after which Gauss-Newton is taken to creep. */
 #define SX_CREEPING 8.0
+/* Evaluations after which a minimum may be foretold, and how many times more than foretold the way to
+ * it may take off. */
+#define SX_FORETOLD_AFTER 2.0
+#define SX_FORETOLD 3.0
 /* A step this short, squared, in parts of the trace: data without noise end on rounding. */
 #define SX_STEP_TRACE 1e-20
 
@@ -167,11 +171,18 @@ SX_FN void sx_step(const int modes, const sxi_dcos_box *box, const sxi_dcos_sums
     SX_MASK stuck = SX_OR(SX_LT(SX_SET(SX_MOST_LAMBDA), lambda),
                           SX_LE(SX_SET(SX_MOST_EVALUATIONS), evaluations));
     stuck = SX_OR(stuck, SX_AND(fresh, SX_NOT(better)));
+    SX_MASK useless =
+        SX_LT(SX_LOAD(&bundle->worth[lane]), SX_FNMA(SX_SET(SX_FORETOLD), decrement, rss));
+    useless = SX_AND(useless, SX_LE(SX_SET(SX_FORETOLD_AFTER), evaluations));
+    stuck = SX_OR(stuck, useless);
+    near = SX_AND(near, SX_NOT(useless));
     stuck = SX_AND(stuck, SX_NOT(near));
     sx_keep(running, evaluations, &bundle->evaluations[lane]);
     sx_keep(running, decrement, &bundle->decrement[lane]);
     sx_lanes_set(&bundle->failed, lane,
                  sx_mask_select(running, stuck, sx_lanes_of(bundle->failed, lane)));
+    sx_lanes_set(&bundle->useless, lane,
+                 sx_mask_select(running, useless, sx_lanes_of(bundle->useless, lane)));
     sx_lanes_set(&bundle->frozen, lane,
                  sx_mask_select(running, any, sx_lanes_of(bundle->frozen, lane)));
     sx_lanes_set(&bundle->running, lane, SX_AND(running, SX_NOT(SX_OR(near, stuck))));

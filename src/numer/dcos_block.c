@@ -7,10 +7,6 @@
 
 #include "numer/dcos_tile.h"
 
-/* A peak of the spectrum has at least this part of the gain of the best mode near it. Beside other
- * modes, which are refitted with it, it is no better than a filter. */
-static double peak_keeps(int beside) { return beside == 0 ? 0.85 : SXI_DCOS_FILTER_KEEPS; }
-
 /* A minimisation that stopped has come at least so far. */
 static const double STOPPED_KEEPS = 0.7;
 
@@ -38,6 +34,7 @@ static int64_t add_jobs(sxi_dcos_tile *t, int64_t i, double best, int64_t jobs) 
         if (seed[c].gain > 0 && seed[c].gain >= worth) {
             sxi_dcos_job *job = &t->job[jobs++];
             job->pixel = t->list[i];
+            job->worth = sxi_dcos_rss_most(s);
             job->model = s->model[s->tried];
             job->model.evaluations = 0;
             job->model.modes = modes;
@@ -54,7 +51,7 @@ static int64_t gather_jobs(sxi_dcos_tile *t, int64_t count) {
     for (int64_t i = 0; i < count; i++) {
         sxi_dcos_seeker *s = &t->list[i]->seeker;
         const double best = t->seed[i][0].gain;
-        if (!(best > sxi_dcos_gain_least(s, best, peak_keeps(s->tried)))) {
+        if (!(best > sxi_dcos_gain_least(s, best, sxi_dcos_peak_keeps(s->tried)))) {
             s->stop = true;
             continue;
         }
@@ -91,6 +88,9 @@ static void take_jobs(const sxi_dcos_tile *t, int64_t jobs) {
     for (int64_t i = 0; i < jobs; i++) {
         const sxi_dcos_job *job = &t->job[i];
         sxi_dcos_seeker *s = &job->pixel->seeker;
+        if (job->useless) {
+            continue;
+        }
         if (job->model.end != SXI_END_CONVERGED) {
             job->pixel->doubtful |= matters(s, &job->model);
         } else if (sxi_dcos_contends(s, &job->model)) {
@@ -124,7 +124,7 @@ static void grow(sxi_dcos_tile *t, int64_t pixels, int modes, int64_t *growing) 
             residual_of_flat(t, t->list[i], t->residual + i * n);
         }
     }
-    sxi_dcos_peaks(t, count);
+    sxi_dcos_peaks(t, count, true);
     fit_jobs(t, modes + 1, gather_jobs(t, count));
     fit_jobs(t, modes + 1, gather_more(t, count));
     for (int64_t i = 0; i < count; i++) {
@@ -159,6 +159,7 @@ static void challenge_one(sxi_dcos_tile *t, int64_t i, int mode, int64_t *jobs) 
             seed[c].gain >= SXI_DCOS_FILTER_KEEPS * gain - SXI_DCOS_CHANCE * variance) {
             sxi_dcos_job *job = &t->job[(*jobs)++];
             job->pixel = t->list[i];
+            job->worth = from->rss + SXI_DCOS_CHANCE * variance; /* what contends */
             job->model = *from;
             job->model.evaluations = 0;
             job->model.theta[2 * mode] = seed[c].decay;
@@ -176,7 +177,7 @@ static void challenge(sxi_dcos_tile *t, int64_t pixels, int modes) {
             }
         }
         sxi_dcos_lanes_finish(t->lanes, modes, count, t->list, false, mode, t->residual);
-        sxi_dcos_peaks(t, count);
+        sxi_dcos_peaks(t, count, false);
         for (int64_t i = 0; i < count; i++) {
             challenge_one(t, i, mode, &jobs);
         }

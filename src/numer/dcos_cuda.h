@@ -38,7 +38,7 @@ void sxi_dcos_device_destroy(sxi_dcos_device **device);
 
 /* sxi_dcos_device_put - copies number i < SXI_DCOS_DEVICE_BUNDLES; w and y [n][SXI_BUNDLE], w NULL: 1
  * on even delays, for all or none. */
-enum { SXI_DCOS_DEVICE_BUNDLES = 96 };
+enum { SXI_DCOS_DEVICE_BUNDLES = 192 };
 void sxi_dcos_device_put(sxi_dcos_device *device, int64_t i, const sxi_dcos_bundle *bundle,
                          const double *w, const double *y);
 

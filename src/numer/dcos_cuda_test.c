@@ -54,6 +54,7 @@ static void fill_trace(sample *s, int b, int l) {
     }
     bundle->total[l] = total;
     bundle->freedom[l] = N - 1 - 4 * s->modes;
+    bundle->worth[l] = (double)INFINITY;
 }
 
 static sample *sample_make(int modes, bool weighted) {
@@ -73,17 +74,17 @@ static sample *sample_make(int modes, bool weighted) {
             fill_trace(s, b, l);
         }
         /* Lanes that do not run, in the last bundle. */
-        s->bundle[b].fresh = s->bundle[b].running = b + 1 < BUNDLES ? UINT32_MAX : 0x5ffff;
+        s->bundle[b].fresh = s->bundle[b].running = b + 1 < BUNDLES ? SXI_ALL_LANES : 0x5ff;
     }
     return s;
 }
 
 static void sums(const sxi_dcos_kernels *kernels, sample *s, int b, sxi_dcos_sums *made) {
     if (s->weighted) {
-        kernels->direct(s->modes, &s->delays, s->w[b][0], s->y[b][0], UINT32_MAX, &s->bundle[b],
+        kernels->direct(s->modes, &s->delays, s->w[b][0], s->y[b][0], SXI_ALL_LANES, &s->bundle[b],
                         made);
     } else {
-        kernels->even(s->modes, &s->even, s->y[b][0], UINT32_MAX, &s->bundle[b], made);
+        kernels->even(s->modes, &s->even, s->y[b][0], SXI_ALL_LANES, &s->bundle[b], made);
     }
 }
 
@@ -102,7 +103,7 @@ static void errors_here(const sxi_dcos_kernels *kernels, sample *s) {
     sxi_dcos_sums *made = calloc(1, sizeof *made);
     for (int b = 0; b < BUNDLES; b++) {
         sums(kernels, s, b, made);
-        kernels->errors(s->modes, made, UINT32_MAX, &s->bundle[b], &s->errors[b]);
+        kernels->errors(s->modes, made, SXI_ALL_LANES, &s->bundle[b], &s->errors[b]);
     }
     free(made);
 }

@@ -56,6 +56,8 @@ typedef struct sxi_dcos_pixel {
 typedef struct sxi_dcos_job {
     sxi_dcos_pixel *pixel;
     sxi_dcos_model model;
+    double worth; /* a minimum that leaves more than this is of no use */
+    bool useless; /* given up for that */
 } sxi_dcos_job;
 
 /* Bundles of one thread. */

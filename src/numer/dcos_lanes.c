@@ -8,7 +8,7 @@
 #include "numer/dcos_fast.h"
 
 enum { B = SXI_BUNDLE };
-static const uint32_t ALL = UINT32_MAX;
+static const uint32_t ALL = SXI_ALL_LANES;
 
 struct sxi_dcos_lanes {
     const sx_dcos_plan *plan;
@@ -164,8 +164,10 @@ static uint32_t frozen(const sxi_dcos_box *box, const sxi_dcos_model *model) {
     return bits;
 }
 
-static void get_model(const sxi_dcos_lanes *lanes, int lane, sxi_dcos_model *model) {
+static void get_model(const sxi_dcos_lanes *lanes, int lane, sxi_dcos_job *job) {
     const sxi_dcos_bundle *b = &lanes->bundle;
+    sxi_dcos_model *model = &job->model;
+    job->useless = b->useless >> lane & 1;
     for (int i = 0; i < 2 * model->modes; i++) {
         model->theta[i] = b->theta[i][lane];
     }
@@ -205,6 +207,7 @@ static int64_t refill(sxi_dcos_lanes *lanes, int modes, bool single, int64_t nex
         if (!(b->running >> lane & 1)) {
             put_trace(lanes, &job[next].pixel->trace, modes, lane);
             put_model(lanes, &job[next].model, lane);
+            b->worth[lane] = job[next].worth;
             pixel[lane] = job[next].pixel;
             set |= UINT32_C(1) << lane;
             held[lane] = next++;
@@ -221,7 +224,7 @@ static void run_queue(sxi_dcos_lanes *lanes, int modes, bool single, int64_t cou
     const sxi_dcos_fast *fast = lanes->plan->fast;
     sxi_dcos_bundle *b = &lanes->bundle;
     int64_t held[B] = {0}, next = 0;
-    b->running = b->fresh = b->failed = b->frozen = 0;
+    b->running = b->fresh = b->failed = b->frozen = b->useless = 0;
     for (;;) {
         next = refill(lanes, modes, single, next, count, job, held);
         const uint32_t before = b->running;
@@ -234,7 +237,7 @@ static void run_queue(sxi_dcos_lanes *lanes, int modes, bool single, int64_t cou
         for (int lane = 0; lane < B; lane++) {
             /* Where single precision fails, double starts again. */
             if (done >> lane & 1 && !(single && b->failed >> lane & 1)) {
-                get_model(lanes, lane, &job[held[lane]].model);
+                get_model(lanes, lane, &job[held[lane]]);
             }
         }
     }
@@ -250,7 +253,7 @@ static sx_status run_device(sxi_dcos_lanes *lanes, int modes, int64_t count, sxi
         const int64_t end = count - first < TOGETHER ? count : first + TOGETHER;
         int64_t bundles = 0;
         for (int64_t next = first; next < end; bundles++) {
-            b->running = b->fresh = b->failed = b->frozen = 0;
+            b->running = b->fresh = b->failed = b->frozen = b->useless = 0;
             next = refill(lanes, modes, false, next, end, job, held);
             sxi_dcos_device_put(lanes->device, bundles, b, w, lanes->y);
         }
@@ -260,7 +263,7 @@ static sx_status run_device(sxi_dcos_lanes *lanes, int modes, int64_t count, sxi
             if (at % B == 0) {
                 *b = *sxi_dcos_device_get(lanes->device, at / B);
             }
-            get_model(lanes, (int)(at % B), &job[i].model);
+            get_model(lanes, (int)(at % B), &job[i]);
         }
     }
     return SX_OK;

@@ -159,12 +159,36 @@ void sxi_dcos_seeker_begin(const sx_dcos_options *options, const sxi_dcos_trace 
     s->stop = s->most == 0;
 }
 
+/* Of bounded weights the gain is another than that of the fit, which alone can judge. */
+static bool any_counts(const sxi_dcos_seeker *s) {
+    return s->demanded || isfinite(s->trace->bank_most);
+}
+
 double sxi_dcos_gain_least(const sxi_dcos_seeker *s, double best, double keeps) {
     const int modes = s->tried + 1;
     double variance = sxi_dcos_noise(s, fmax(s->model[s->tried].rss - best, 0), modes);
-    /* Of bounded weights the gain is another than that of the fit, which alone can judge. */
-    bool bounded = isfinite(s->trace->bank_most);
-    return s->demanded || bounded ? 0 : PROMISING * penalty(s, modes) * variance * keeps;
+    return any_counts(s) ? 0 : PROMISING * penalty(s, modes) * variance * keeps;
+}
+
+/* The drop from rss to x with x = rss - factor noise(x). */
+static double drop_of(const sxi_dcos_seeker *s, double rss, double factor, int modes) {
+    const int64_t free = s->trace->used - sxi_dcos_parameters(s->trace->background, modes);
+    const double freedom = (double)(free > 0 ? free : 1);
+    const double drop = factor * rss / (freedom + factor);
+    return s->absolute ? fmax(drop, factor * sxi_dcos_given_variance(s->trace)) : drop;
+}
+
+double sxi_dcos_gain_floor(const sxi_dcos_seeker *s, double keeps) {
+    const int modes = s->tried + 1;
+    const double factor = PROMISING * penalty(s, modes) * keeps;
+    return any_counts(s) ? 0 : drop_of(s, s->model[s->tried].rss, factor, modes);
+}
+
+double sxi_dcos_rss_most(const sxi_dcos_seeker *s) {
+    const int modes = s->tried + 1, more = modes - s->accepted;
+    const double rss = s->model[s->accepted].rss;
+    const double factor = (more > 1 ? more : PROMISING) * penalty(s, modes);
+    return any_counts(s) ? (double)INFINITY : rss - drop_of(s, rss, factor, modes);
 }
 
 double sxi_dcos_worth(const sxi_dcos_seeker *s, double best) {

@@ -46,6 +46,12 @@ double sxi_dcos_gain_least(const sxi_dcos_seeker *s, double best, double keeps);
  * a start is an estimate. */
 double sxi_dcos_worth(const sxi_dcos_seeker *s, double best);
 
+/* sxi_dcos_gain_floor - the best gain for which sxi_dcos_gain_least is no more than it.
+ * sxi_dcos_rss_most - what a model of one mode more must leave less than, to count or to make a look
+ * further promising; INFINITY: anything counts. */
+double sxi_dcos_gain_floor(const sxi_dcos_seeker *s, double keeps);
+double sxi_dcos_rss_most(const sxi_dcos_seeker *s);
+
 /* sxi_dcos_grow_begin - forgets what is known about models of one mode more. */
 void sxi_dcos_grow_begin(sxi_dcos_seeker *s);
 

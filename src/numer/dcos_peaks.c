@@ -100,8 +100,8 @@ static void spread_residuals(const sxi_dcos_tile *t, int64_t count,
 
 /* On even delays a trace's own weights are transformed, too. */
 static void search_own(const sxi_dcos_tile *t, int64_t count,
-                       const float *const row[SXI_DCOS_BLOCK],
-                       const float variance[SXI_DCOS_BLOCK]) {
+                       const float *const row[SXI_DCOS_BLOCK], const float variance[SXI_DCOS_BLOCK],
+                       const float least[SXI_DCOS_BLOCK]) {
     const int64_t n = t->plan->grid.n;
     const float *weight[SXI_DCOS_BLOCK] = {0};
     for (int64_t i = 0; i < count; i++) {
@@ -113,14 +113,16 @@ static void search_own(const sxi_dcos_tile *t, int64_t count,
         weight[i] = w;
     }
     sxi_dcos_spectrum_search_own(t->plan->fast->spectrum, t->spectrum, count, row, weight, variance,
-                                 SXI_DCOS_FILTER_KEEPS, SXI_DCOS_CHANCE, t->seed);
+                                 least, SXI_DCOS_FILTER_KEEPS, SXI_DCOS_CHANCE, t->seed);
 }
 
-void sxi_dcos_peaks(sxi_dcos_tile *t, int64_t count) {
+double sxi_dcos_peak_keeps(int beside) { return beside == 0 ? 0.85 : SXI_DCOS_FILTER_KEEPS; }
+
+void sxi_dcos_peaks(sxi_dcos_tile *t, int64_t count, bool growing) {
     const sxi_dcos_fast *fast = t->plan->fast;
     const bool own = t->way == SXI_WAY_OWN;
     const float *row[SXI_DCOS_BLOCK] = {0};
-    float variance[SXI_DCOS_BLOCK];
+    float variance[SXI_DCOS_BLOCK], least[SXI_DCOS_BLOCK];
     if (!fast->spectrum) {
         search_filters(t, count);
         return;
@@ -129,15 +131,19 @@ void sxi_dcos_peaks(sxi_dcos_tile *t, int64_t count) {
         const sxi_dcos_seeker *s = &t->list[i]->seeker;
         row[i] = t->residual + i * t->plan->grid.n;
         variance[i] = (float)sxi_dcos_noise(s, s->model[s->tried].rss, s->tried);
+        least[i] = growing ? (float)sxi_dcos_gain_floor(s, sxi_dcos_peak_keeps(s->tried)) : 0;
     }
     if (own && !fast->shared) {
-        search_own(t, count, row, variance);
+        search_own(t, count, row, variance, least);
         return;
     }
     if (fast->shared) {
         spread_residuals(t, count, row);
     }
-    sxi_dcos_spectrum_search(fast->spectrum, t->spectrum, count, row, variance,
+    if (own) { /* gains are not known yet */
+        memset(least, 0, sizeof least);
+    }
+    sxi_dcos_spectrum_search(fast->spectrum, t->spectrum, count, row, variance, least,
                              own ? OWN_KEEPS : SXI_DCOS_FILTER_KEEPS, SXI_DCOS_CHANCE, t->seed);
     if (own) {
         correct_gains(t, count);

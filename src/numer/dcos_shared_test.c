@@ -107,8 +107,9 @@ static void make_traces(double noise, sample *s) {
         }
         s->bundle.total[l] = total;
         s->bundle.freedom[l] = n - 1 - 4 * modes;
+        s->bundle.worth[l] = (double)INFINITY;
     }
-    s->bundle.fresh = s->bundle.running = UINT32_MAX;
+    s->bundle.fresh = s->bundle.running = SXI_ALL_LANES;
 }
 
 /* Samples of weight 0 are NaN where traces are spread. */
@@ -275,9 +276,9 @@ START_TEST(sums_are_sums) {
             for (int v = 0; sxi_dcos_kernels_variant(v); v++) {
                 const sxi_dcos_kernels *kernels = sxi_dcos_kernels_variant(v);
                 double error[2], single[2];
-                kernels->shared(modes, s.shared, s.spread, UINT32_MAX, &s.bundle, sums);
+                kernels->shared(modes, s.shared, s.spread, SXI_ALL_LANES, &s.bundle, sums);
                 errors_of(&s, sums, error);
-                kernels->shared_single(modes, s.shared, s.single, UINT32_MAX, &s.bundle, sums);
+                kernels->shared_single(modes, s.shared, s.single, SXI_ALL_LANES, &s.bundle, sums);
                 errors_of(&s, sums, single);
                 if (modes == 2 && v == 0) {
                     printf("%-12s decays %3g .. %-4g errors: with y %.1e, single %.1e, without y "
@@ -403,8 +404,8 @@ START_TEST(equal_weights_are_those_of_even_delays) {
         sxi_dcos_shared_destroy(&s.shared);
         ck_ok(sxi_dcos_shared_create(&s.grid, NULL, &s.shared));
         sxi_dcos_even_make(100, s.grid.dx, &even);
-        kernels->shared(3, s.shared, s.y, UINT32_MAX, &s.bundle, a);
-        kernels->even(3, &even, s.y, UINT32_MAX, &s.bundle, b);
+        kernels->shared(3, s.shared, s.y, SXI_ALL_LANES, &s.bundle, a);
+        kernels->even(3, &even, s.y, SXI_ALL_LANES, &s.bundle, b);
         ck_assert_mem_eq(a->z, b->z, 3 * sizeof *a->z);
         const double *p = &a->one[0][0][0][0], *q = &b->one[0][0][0][0];
         for (int i = 0; i < 3 * 3 * 2 * B; i++) {
@@ -487,10 +488,10 @@ static void do_task(work task, const sxi_dcos_kernels *kernels, const sample *s,
                                  row_single + 1500};
     switch (task) {
     case SHARED:
-        kernels->shared(s->modes, s->shared, s->spread, UINT32_MAX, &s->bundle, sums);
+        kernels->shared(s->modes, s->shared, s->spread, SXI_ALL_LANES, &s->bundle, sums);
         break;
     case SHARED_SINGLE:
-        kernels->shared_single(s->modes, s->shared, s->single, UINT32_MAX, &s->bundle, sums);
+        kernels->shared_single(s->modes, s->shared, s->single, SXI_ALL_LANES, &s->bundle, sums);
         break;
     case SPREAD:
         kernels->spread(s->shared, 4, from, to);

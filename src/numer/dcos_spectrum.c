@@ -465,7 +465,7 @@ static void put_seeds(int count, const sxi_dcos_seed *found, double keep, double
 typedef struct request {
     int count;
     const float *const *trace, *const *weight;
-    const float *variance;
+    const float *variance, *least;
     double keep, chance;
 } request;
 
@@ -492,8 +492,9 @@ static void search_block(const sxi_dcos_spectrum *spectrum, sxi_dcos_spectrum_wo
     gains(spectrum, work, r->weight ? over : NULL, least);
     const float part = (float)(KEPT * keep), noise = (float)(KEPT * chance);
     for (int l = 0; l < count; l++) {
-        float bound = part * least[l] - noise * variance[l];
-        least[l] = bound > 0 ? bound : 0;
+        const float bound = part * least[l] - noise * variance[l];
+        const float floor = r->least ? (float)(KEPT * LEVEL_KEEPS) * r->least[l] : 0;
+        least[l] = bound > floor ? bound : floor;
     }
     peaks_of_levels(spectrum, work, count, least);
     refine_all(work);
@@ -519,13 +520,14 @@ static void search_block(const sxi_dcos_spectrum *spectrum, sxi_dcos_spectrum_wo
 
 static void search_all(const sxi_dcos_spectrum *spectrum, sxi_dcos_spectrum_work *work,
                        int64_t count, const float *const *trace, const float *const *weight,
-                       const float *variance, double keep, double chance,
+                       const float *variance, const float *least, double keep, double chance,
                        sxi_dcos_seed (*seed)[SXI_DCOS_CANDIDATES]) {
     for (int64_t first = 0; first < count; first += WIDTH) {
         const request r = {.count = (int)(count - first < WIDTH ? count - first : WIDTH),
                            .trace = trace + first,
                            .weight = weight ? weight + first : NULL,
                            .variance = variance + first,
+                           .least = least ? least + first : NULL,
                            .keep = keep,
                            .chance = chance};
         search_block(spectrum, work, &r, seed + first);
@@ -534,15 +536,16 @@ static void search_all(const sxi_dcos_spectrum *spectrum, sxi_dcos_spectrum_work
 
 void sxi_dcos_spectrum_search(const sxi_dcos_spectrum *spectrum, sxi_dcos_spectrum_work *work,
                               int64_t count, const float *const *trace, const float *variance,
-                              double keep, double chance,
+                              const float *least, double keep, double chance,
                               sxi_dcos_seed (*seed)[SXI_DCOS_CANDIDATES]) {
-    search_all(spectrum, work, count, trace, NULL, variance, keep, chance, seed);
+    search_all(spectrum, work, count, trace, NULL, variance, least, keep, chance, seed);
 }
 
 void sxi_dcos_spectrum_search_own(const sxi_dcos_spectrum *spectrum, sxi_dcos_spectrum_work *work,
                                   int64_t count, const float *const *trace,
-                                  const float *const *weight, const float *variance, double keep,
-                                  double chance, sxi_dcos_seed (*seed)[SXI_DCOS_CANDIDATES]) {
+                                  const float *const *weight, const float *variance,
+                                  const float *least, double keep, double chance,
+                                  sxi_dcos_seed (*seed)[SXI_DCOS_CANDIDATES]) {
     assert(spectrum->own_weights);
-    search_all(spectrum, work, count, trace, weight, variance, keep, chance, seed);
+    search_all(spectrum, work, count, trace, weight, variance, least, keep, chance, seed);
 }

@@ -58,6 +58,7 @@ void sxi_dcos_spectrum_work_destroy(sxi_dcos_spectrum_work **work);
  * in   trace     [count]  each [samples], weight times residual, finite; with `centred` it must sum
  *                to 0
  * in   variance  [count]  of a sample of weight 1
+ * in   least     [count]  lower peaks may be left out; NULL: none are
  * out  seed      [count][SXI_DCOS_CANDIDATES]  gain 0: none
  *
  * Gains are those of the best damped cosine nearby within about 5 %, on uneven delays, where few
@@ -65,7 +66,7 @@ void sxi_dcos_spectrum_work_destroy(sxi_dcos_spectrum_work **work);
  * traces. */
 void sxi_dcos_spectrum_search(const sxi_dcos_spectrum *spectrum, sxi_dcos_spectrum_work *work,
                               int64_t count, const float *const *trace, const float *variance,
-                              double keep, double chance,
+                              const float *least, double keep, double chance,
                               sxi_dcos_seed (*seed)[SXI_DCOS_CANDIDATES]);
 
 /* sxi_dcos_spectrum_search_own - the same where every trace has its own weights, 0 for what is
@@ -75,7 +76,8 @@ void sxi_dcos_spectrum_search(const sxi_dcos_spectrum *spectrum, sxi_dcos_spectr
  * in   weight  [count]  each [samples], at least 0, finite */
 void sxi_dcos_spectrum_search_own(const sxi_dcos_spectrum *spectrum, sxi_dcos_spectrum_work *work,
                                   int64_t count, const float *const *trace,
-                                  const float *const *weight, const float *variance, double keep,
-                                  double chance, sxi_dcos_seed (*seed)[SXI_DCOS_CANDIDATES]);
+                                  const float *const *weight, const float *variance,
+                                  const float *least, double keep, double chance,
+                                  sxi_dcos_seed (*seed)[SXI_DCOS_CANDIDATES]);
 
 #endif

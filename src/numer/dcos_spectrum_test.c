@@ -50,7 +50,7 @@ static void search(const sxi_dcos_spectrum_grid *grid, int64_t count, const floa
     }
     ck_ok(sxi_dcos_spectrum_create(grid, &spectrum));
     ck_ok(sxi_dcos_spectrum_work_create(spectrum, &work));
-    sxi_dcos_spectrum_search(spectrum, work, count, row, variances, keep, chance, seed);
+    sxi_dcos_spectrum_search(spectrum, work, count, row, variances, NULL, keep, chance, seed);
     sxi_dcos_spectrum_work_destroy(&work);
     ck_assert_ptr_null(work);
     sxi_dcos_spectrum_destroy(&spectrum);
@@ -320,7 +320,8 @@ static void search_own(int count, const float *traces, const float *weights, dou
     grid.own_weights = true;
     ck_ok(sxi_dcos_spectrum_create(&grid, &spectrum));
     ck_ok(sxi_dcos_spectrum_work_create(spectrum, &work));
-    sxi_dcos_spectrum_search_own(spectrum, work, count, row, weight, variances, keep, chance, seed);
+    sxi_dcos_spectrum_search_own(spectrum, work, count, row, weight, variances, NULL, keep, chance,
+                                 seed);
     sxi_dcos_spectrum_work_destroy(&work);
     sxi_dcos_spectrum_destroy(&spectrum);
 }

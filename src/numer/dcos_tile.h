@@ -40,8 +40,13 @@ void sxi_dcos_tile_destroy(sxi_dcos_tile **made);
 /* sxi_dcos_peaks - start values for one mode more.
  *
  * in   list, residual  [count]  traces and what their models leave, times the weights
+ *      growing         peaks that would not count as a mode more may be left out
  * out  seed            [count] */
-void sxi_dcos_peaks(sxi_dcos_tile *t, int64_t count);
+void sxi_dcos_peaks(sxi_dcos_tile *t, int64_t count, bool growing);
+
+/* sxi_dcos_peak_keeps - the part that a peak of the spectrum has of the gain of the best mode near it, at
+ * least. Beside other modes, which are refitted with it, it is no better than a filter. */
+double sxi_dcos_peak_keeps(int beside);
 
 /* sxi_dcos_block_run - finds the modes of the pixels of a block and fills their fits; what is in doubt
  * is marked. */
