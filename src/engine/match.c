@@ -28,15 +28,6 @@ sxi_message *sxi_match_arrived(sx_cluster *cluster, const sxi_request *receive) 
     return NULL;
 }
 
-void sxi_match_post(sx_cluster *cluster, sxi_request *receive) {
-    sxi_request **at = &cluster->posted;
-    while (*at) {
-        at = &(*at)->next;
-    }
-    receive->next = NULL;
-    *at = receive;
-}
-
 void sxi_match_arrive(sx_cluster *cluster, sxi_message *message) {
     sxi_message **at = &cluster->arrived;
     while (*at) {
@@ -44,4 +35,18 @@ void sxi_match_arrive(sx_cluster *cluster, sxi_message *message) {
     }
     message->next = NULL;
     *at = message;
+}
+
+bool sxi_match_fits(sx_cluster *cluster, sxi_request *receive, int from, size_t count) {
+    if (count <= receive->room) {
+        receive->count = count;
+        receive->peer = from;
+        return true;
+    }
+    sxi_request_append(&cluster->parked, receive);
+    sxi_cluster_report(cluster,
+                       SXI_FAIL(SX_ERR_SHAPE,
+                                "a message of %zu bytes from rank %d, tag %lld, has room for %zu",
+                                count, from, (long long)receive->tag, receive->room));
+    return false;
 }

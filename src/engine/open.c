@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The life of a cluster. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "engine/cluster.h"
+#include "engine/launcher.h"
+#include "engine/talk.h"
 
 static void log_in_turn(void *data, sx_log_level level, const char *sentence) {
     sx_cluster *cluster = data;
@@ -40,24 +42,98 @@ static void adopt(sx_cluster *cluster, const sx_context *context) {
     };
 }
 
-sx_status sx_cluster_open(const sx_context *context, sx_cluster **cluster) {
-    *cluster = NULL;
-    sx_cluster *opened = calloc(1, sizeof *opened);
-    if (!opened) {
-        return SXI_FAIL(SX_ERR_MEMORY, "no memory for a cluster");
+static sx_cluster *cluster_create(const sx_context *context, const sxi_wire *wire) {
+    sx_cluster *made = calloc(1, sizeof *made);
+    if (!made) {
+        return NULL;
     }
-    opened->size = 1;
-    adopt(opened, context);
-    atomic_init(&opened->stopped, false);
-    pthread_mutex_init(&opened->speech, NULL);
-    pthread_mutex_init(&opened->lock, NULL);
+    made->rank = wire ? wire->rank : 0;
+    made->size = wire ? wire->size : 1;
+    adopt(made, context);
+    atomic_init(&made->stopped, false);
+    atomic_init(&made->lost, SXI_NOBODY);
+    pthread_mutex_init(&made->speech, NULL);
+    pthread_mutex_init(&made->lock, NULL);
     pthread_condattr_t clock;
     pthread_condattr_init(&clock);
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&opened->ended, &clock);
+    pthread_cond_init(&made->ended, &clock);
     pthread_condattr_destroy(&clock);
+    return made;
+}
+
+static void cluster_destroy(sx_cluster **cluster) {
+    sx_cluster *gone = *cluster;
+    pthread_cond_destroy(&gone->ended);
+    pthread_mutex_destroy(&gone->lock);
+    pthread_mutex_destroy(&gone->speech);
+    free(gone->counters);
+    free(gone);
+    *cluster = NULL;
+}
+
+/* Several processes were started: they find each other through MPI, or none of them goes on, as each
+ * would write the same output. */
+static sx_status find_others(const sxi_launcher *launcher, sxi_wire *wire) {
+    char why[SXI_WIRE_WHY] = "";
+    sxi_mpi_open_fn *open_mpi = NULL;
+    sxi_mpi_version_fn *version = NULL;
+    if (launcher->mute) {
+        return SXI_FAIL(SX_ERR_MISSING,
+                        "Slurm started %d processes that cannot find each other: use srun "
+                        "--mpi=pmix (srun --mpi=list says what there is), or mpirun",
+                        launcher->size);
+    }
+    if (!sxi_wire_load(&open_mpi, &version, why)) {
+        return SXI_FAIL(SX_ERR_MISSING,
+                        "%s started several processes, but this build cannot join them: %s; "
+                        "install libopenmpi-dev and build again, or start a single process",
+                        launcher->name, why);
+    }
+    const int code = open_mpi(wire, why);
+    if (code != 0) {
+        return SXI_FAIL(code < 0 ? SX_ERR_UNSUPPORTED : SX_ERR_MISSING, "%s", why);
+    }
+    if (launcher->size > 0 && launcher->size != wire->size) {
+        const int size = wire->size;
+        char text[256];
+        version(text, sizeof text);
+        wire->close(wire->data);
+        return SXI_FAIL(SX_ERR_MISSING,
+                        "%s started %d processes, but MPI sees %d of them: it is not the launcher "
+                        "of %s, with which this was built",
+                        launcher->name, launcher->size, size, text);
+    }
+    return SX_OK;
+}
+
+sx_status sxi_cluster_open(const sx_context *context, const sxi_cluster_options *options,
+                           const sxi_wire *wire, sx_cluster **cluster) {
+    sxi_launcher launcher;
+    sxi_wire found = {0};
+    *cluster = NULL;
+    sxi_launcher_get(&launcher);
+    if (!wire && launcher.size != 1) {
+        SXI_TRY(find_others(&launcher, &found));
+        wire = &found;
+    }
+    sx_cluster *opened = cluster_create(context, wire);
+    if (!opened) {
+        return SXI_FAIL(SX_ERR_MEMORY, "no memory for a cluster");
+    }
+    if (wire) {
+        const sx_status status = sxi_talk_open(opened, options, wire);
+        if (status != SX_OK) {
+            cluster_destroy(&opened);
+            return status;
+        }
+    }
     *cluster = opened;
     return SX_OK;
+}
+
+sx_status sx_cluster_open(const sx_context *context, sx_cluster **cluster) {
+    return sxi_cluster_open(context, NULL, NULL, cluster);
 }
 
 void sx_cluster_close(sx_cluster **cluster) {
@@ -65,21 +141,27 @@ void sx_cluster_close(sx_cluster **cluster) {
     if (!closed) {
         return;
     }
+    if (closed->talk) {
+        sxi_talk_close(closed);
+    }
+    const sxi_failure late = {SX_ERR_CANCELLED, closed->rank, SXI_NOBODY, "the cluster was closed"};
     sxi_cluster_enter(closed);
-    sxi_cluster_fail(closed, SX_ERR_CANCELLED, closed->rank, "the cluster was closed");
+    sxi_cluster_fail(closed, &late);
     sxi_cluster_leave(closed);
-    pthread_cond_destroy(&closed->ended);
-    pthread_mutex_destroy(&closed->lock);
-    pthread_mutex_destroy(&closed->speech);
-    free(closed->counters);
-    free(closed);
-    *cluster = NULL;
+    cluster_destroy(cluster);
 }
 
 int sx_cluster_rank(const sx_cluster *cluster) { return cluster->rank; }
 
 int sx_cluster_size(const sx_cluster *cluster) { return cluster->size; }
 
-bool sx_cluster_speaks(const sx_cluster *cluster) { return !cluster || cluster->rank == 0; }
+bool sx_cluster_speaks(const sx_cluster *cluster) {
+    if (!cluster) {
+        sxi_launcher launcher;
+        sxi_launcher_get(&launcher);
+        return launcher.rank == 0;
+    }
+    return cluster->rank == 0 || (cluster->rank == 1 && atomic_load(&cluster->lost) == 0);
+}
 
 const sx_context *sxi_ranks_context(const sx_cluster *cluster) { return &cluster->context; }

@@ -10,18 +10,18 @@
 
 #include "base/clock.h"
 #include "engine/cluster.h"
+#include "engine/talk.h"
 
-/* With one rank nobody else looks at the caller's wish to stop while all wait. */
 enum { LOOK_UP_NS = 20000000 };
 
 void sxi_cluster_enter(sx_cluster *cluster) { pthread_mutex_lock(&cluster->lock); }
 
 void sxi_cluster_leave(sx_cluster *cluster) {
     sxi_request *finished = cluster->finished;
-    const sx_status status = cluster->failure.status;
+    const bool failed = cluster->failure.status != SX_OK;
     cluster->finished = NULL;
     pthread_mutex_unlock(&cluster->lock);
-    if (finished && status != SX_OK) {
+    if (finished && failed) {
         sxi_cluster_tell(cluster);
     }
     while (finished) {
@@ -31,60 +31,98 @@ void sxi_cluster_leave(sx_cluster *cluster) {
     }
 }
 
+void sxi_request_append(sxi_request **list, sxi_request *request) {
+    while (*list) {
+        list = &(*list)->next;
+    }
+    request->next = NULL;
+    *list = request;
+}
+
+sxi_request *sxi_request_take(sxi_request **list) {
+    sxi_request *taken = *list;
+    if (taken) {
+        *list = taken->next;
+    }
+    return taken;
+}
+
 void sxi_cluster_end(sx_cluster *cluster, sxi_request *request, sx_status status) {
     request->status = status;
     request->state = SXI_REQUEST_ENDED;
+    cluster->moves++;
     if (request->done) {
-        request->next = cluster->finished;
-        cluster->finished = request;
+        sxi_request_append(&cluster->finished, request);
     } else {
         pthread_cond_broadcast(&cluster->ended);
     }
 }
 
-void sxi_cluster_fail(sx_cluster *cluster, sx_status status, int rank, const char *sentence) {
-    sxi_failure *failure = &cluster->failure;
+static void end_all(sx_cluster *cluster, sxi_request **list) {
+    sxi_request *request = NULL;
+    while ((request = sxi_request_take(list))) {
+        sxi_cluster_end(cluster, request, (sx_status)cluster->failure.status);
+    }
+}
+
+void sxi_cluster_fail(sx_cluster *cluster, const sxi_failure *failure) {
     atomic_store(&cluster->stopped, true);
-    if (failure->status != SX_OK) {
+    if (cluster->failure.status != SX_OK) {
+        end_all(cluster, &cluster->parked);
         return;
     }
-    failure->status = status;
-    failure->rank = rank;
-    snprintf(failure->sentence, sizeof failure->sentence, "%s", sentence);
-    while (cluster->posted) {
-        sxi_request *receive = cluster->posted;
-        cluster->posted = receive->next;
-        sxi_cluster_end(cluster, receive, status);
-    }
+    cluster->failure = *failure;
+    atomic_store(&cluster->lost, failure->lost);
     while (cluster->arrived) {
         sxi_message *message = cluster->arrived;
         cluster->arrived = message->next;
         if (message->sender) {
-            sxi_cluster_end(cluster, message->sender, status);
+            sxi_request_append(&cluster->parked, message->sender);
         }
         free(message);
     }
+    end_all(cluster, &cluster->posted);
+    end_all(cluster, &cluster->queued);
+    end_all(cluster, &cluster->parked);
     pthread_cond_broadcast(&cluster->ended);
 }
 
-/* It was kept by then, and is not changed any more. */
+void sxi_cluster_report(sx_cluster *cluster, sx_status status) {
+    sxi_talk *talk = cluster->talk;
+    sxi_failure failure = {.status = status, .rank = cluster->rank, .lost = SXI_NOBODY};
+    snprintf(failure.sentence, sizeof failure.sentence, "%s", sx_error_message());
+    atomic_store(&cluster->stopped, true);
+    if (!talk || cluster->failure.status != SX_OK) {
+        sxi_cluster_fail(cluster, &failure);
+    } else if (talk->failure.status == SX_OK) {
+        talk->failure = failure;
+        sxi_talk_wake(talk);
+    }
+}
+
 sx_status sxi_cluster_tell(const sx_cluster *cluster) {
     const sxi_failure *failure = &cluster->failure;
+    const sx_status status = (sx_status)failure->status;
     /* Whoever asked to stop need not be told which rank heard it first. */
-    if (cluster->size == 1 || failure->status == SX_ERR_CANCELLED) {
-        return SXI_FAIL(failure->status, "%s", failure->sentence);
+    if (cluster->size == 1 || status == SX_ERR_CANCELLED) {
+        return SXI_FAIL(status, "%s", failure->sentence);
     }
-    return SXI_FAIL(failure->status, "rank %d: %s", failure->rank, failure->sentence);
+    return SXI_FAIL(status, "rank %d: %s", failure->rank, failure->sentence);
 }
 
+/* With one rank nobody else looks at the caller's wish to stop. */
 static void look_up(sx_cluster *cluster) {
-    if (cluster->size == 1 && cluster->failure.status == SX_OK && sx_cancelled(&cluster->caller)) {
-        sxi_cluster_fail(cluster, SX_ERR_CANCELLED, cluster->rank, "cancelled");
+    if (!cluster->talk && cluster->failure.status == SX_OK && sx_cancelled(&cluster->caller)) {
+        sxi_cluster_report(cluster, SXI_FAIL(SX_ERR_CANCELLED, "cancelled"));
     }
 }
 
-/* Until something ended, or a while. */
+/* Until something ended, or it is time to look up. */
 static void wait_a_while(sx_cluster *cluster) {
+    if (cluster->talk) {
+        pthread_cond_wait(&cluster->ended, &cluster->lock);
+        return;
+    }
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_nsec += LOOK_UP_NS;
@@ -114,28 +152,33 @@ static bool begin(sx_cluster *cluster, sxi_request *request) {
     request->state = SXI_REQUEST_UNDER_WAY;
     request->since = sxi_now();
     if (cluster->failure.status != SX_OK) {
-        sxi_cluster_end(cluster, request, cluster->failure.status);
+        sxi_cluster_end(cluster, request, (sx_status)cluster->failure.status);
         return false;
     }
     return true;
 }
 
+/* Leaves it to the talking thread. */
+static void queue(sx_cluster *cluster, sxi_request *request) {
+    sxi_request_append(&cluster->queued, request);
+    sxi_talk_wake(cluster->talk);
+}
+
+/* What cannot go on: it ends with everything. */
+static void park(sx_cluster *cluster, sxi_request *request, sx_status status) {
+    sxi_request_append(&cluster->parked, request);
+    sxi_cluster_report(cluster, status);
+}
+
 /* Of one rank to itself: from buffer to buffer. */
 static void hand_over(sx_cluster *cluster, sxi_request *send, sxi_request *receive) {
-    if (send->room > receive->room) {
-        const sx_status status = SXI_FAIL(
-            SX_ERR_SHAPE, "a message of %zu bytes from rank %d, tag %lld, has room for %zu",
-            send->room, cluster->rank, (long long)send->tag, receive->room);
-        sxi_cluster_end(cluster, send, status);
-        sxi_cluster_end(cluster, receive, status);
-        sxi_cluster_fail(cluster, status, cluster->rank, sx_error_message());
+    if (!sxi_match_fits(cluster, receive, cluster->rank, send->room)) {
+        park(cluster, send, SX_ERR_SHAPE);
         return;
     }
     if (send->room > 0) {
         memcpy(receive->bytes.to, send->bytes.from, send->room);
     }
-    receive->count = send->room;
-    receive->peer = cluster->rank;
     sxi_cluster_end(cluster, send, SX_OK);
     sxi_cluster_end(cluster, receive, SX_OK);
 }
@@ -148,9 +191,7 @@ static void send_to_oneself(sx_cluster *cluster, sxi_request *send) {
     }
     sxi_message *message = calloc(1, sizeof *message);
     if (!message) {
-        const sx_status status = SXI_FAIL(SX_ERR_MEMORY, "no memory for a message");
-        sxi_cluster_end(cluster, send, status);
-        sxi_cluster_fail(cluster, status, cluster->rank, sx_error_message());
+        park(cluster, send, SXI_FAIL(SX_ERR_MEMORY, "no memory for a message"));
         return;
     }
     message->from = cluster->rank;
@@ -169,9 +210,31 @@ void sxi_ranks_send(sx_cluster *cluster, int to, int64_t tag, const void *bytes,
     request->bytes.from = bytes;
     request->room = count;
     if (begin(cluster, request)) {
-        send_to_oneself(cluster, request);
+        if (to == cluster->rank) {
+            send_to_oneself(cluster, request);
+        } else {
+            queue(cluster, request);
+        }
     }
     sxi_cluster_leave(cluster);
+}
+
+/* A message that was here first. */
+static void receive_arrived(sx_cluster *cluster, sxi_message *message, sxi_request *receive) {
+    if (message->sender) {
+        hand_over(cluster, message->sender, receive);
+    } else if (sxi_match_fits(cluster, receive, message->from, message->count)) {
+        if (message->id) {
+            receive->id = message->id;
+            queue(cluster, receive);
+        } else {
+            if (message->count > 0) {
+                memcpy(receive->bytes.to, message->bytes, message->count);
+            }
+            sxi_cluster_end(cluster, receive, SX_OK);
+        }
+    }
+    free(message);
 }
 
 void sxi_ranks_receive(sx_cluster *cluster, int from, int64_t tag, void *bytes, size_t room,
@@ -185,10 +248,9 @@ void sxi_ranks_receive(sx_cluster *cluster, int from, int64_t tag, void *bytes, 
     if (begin(cluster, request)) {
         sxi_message *message = sxi_match_arrived(cluster, request);
         if (message) {
-            hand_over(cluster, message->sender, request);
-            free(message);
+            receive_arrived(cluster, message, request);
         } else {
-            sxi_match_post(cluster, request);
+            sxi_request_append(&cluster->posted, request);
         }
     }
     sxi_cluster_leave(cluster);
@@ -204,13 +266,19 @@ int64_t sxi_ranks_counter(sx_cluster *cluster) {
 void sxi_ranks_claim(sx_cluster *cluster, int64_t counter, int64_t units, sxi_request *request) {
     assert(counter >= 0 && units > 0);
     request->kind = SXI_REQUEST_CLAIM;
+    request->peer = 0;
     request->tag = counter;
     request->units = units;
     if (begin(cluster, request)) {
-        const sx_status status = sxi_counter_claim(cluster, counter, units, &request->first);
-        sxi_cluster_end(cluster, request, status);
-        if (status != SX_OK) {
-            sxi_cluster_fail(cluster, status, cluster->rank, sx_error_message());
+        if (cluster->rank != 0) {
+            queue(cluster, request);
+        } else {
+            const sx_status status = sxi_counter_claim(cluster, counter, units, &request->first);
+            if (status == SX_OK) {
+                sxi_cluster_end(cluster, request, status);
+            } else {
+                park(cluster, request, status);
+            }
         }
     }
     sxi_cluster_leave(cluster);
@@ -219,7 +287,7 @@ void sxi_ranks_claim(sx_cluster *cluster, int64_t counter, int64_t units, sxi_re
 sx_status sxi_ranks_fail(sx_cluster *cluster, sx_status status) {
     if (status != SX_OK) {
         sxi_cluster_enter(cluster);
-        sxi_cluster_fail(cluster, status, cluster->rank, sx_error_message());
+        sxi_cluster_report(cluster, status);
         sxi_cluster_leave(cluster);
     }
     return status;
@@ -227,13 +295,32 @@ sx_status sxi_ranks_fail(sx_cluster *cluster, sx_status status) {
 
 bool sxi_ranks_stopped(const sx_cluster *cluster) {
     return atomic_load_explicit(&cluster->stopped, memory_order_relaxed) ||
-           (cluster->size == 1 && sx_cancelled(&cluster->caller));
+           (!cluster->talk && sx_cancelled(&cluster->caller));
 }
 
+/* What this rank has failed with is told at once, although rank 0 may yet choose another's. */
 sx_status sxi_ranks_status(sx_cluster *cluster) {
     sxi_cluster_enter(cluster);
     look_up(cluster);
-    const sx_status status = cluster->failure.status;
+    const bool failed = cluster->failure.status != SX_OK;
+    sx_status own = SX_OK;
+    if (!failed && cluster->talk && cluster->talk->failure.status != SX_OK) {
+        own = SXI_FAIL((sx_status)cluster->talk->failure.status, "rank %d: %s", cluster->rank,
+                       cluster->talk->failure.sentence);
+    }
     sxi_cluster_leave(cluster);
-    return status == SX_OK ? SX_OK : sxi_cluster_tell(cluster);
+    return failed ? sxi_cluster_tell(cluster) : own;
+}
+
+sx_status sxi_ranks_agree(sx_cluster *cluster, sx_status status) {
+    if (status == SX_OK) {
+        return sxi_ranks_barrier(cluster);
+    }
+    sxi_cluster_enter(cluster);
+    sxi_cluster_report(cluster, status);
+    while (cluster->failure.status == SX_OK) {
+        wait_a_while(cluster);
+    }
+    sxi_cluster_leave(cluster);
+    return sxi_cluster_tell(cluster);
 }

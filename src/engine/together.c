@@ -123,8 +123,3 @@ out:
     free(all);
     return status;
 }
-
-sx_status sxi_ranks_agree(sx_cluster *cluster, sx_status status) {
-    sxi_ranks_fail(cluster, status);
-    return sxi_ranks_barrier(cluster);
-}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Who started this process, and how many like it. */
+#ifndef SXI_LAUNCHER_H
+#define SXI_LAUNCHER_H
+
+#include <stdbool.h>
+
+typedef struct sxi_launcher {
+    const char *name; /* "mpirun", "srun", "none" */
+    int rank;         /* 0 without one */
+    int size;         /* 1 without one; 0: it does not say */
+    bool mute;        /* several processes that have no way to find each other */
+} sxi_launcher;
+
+/* sxi_launcher_get - by the environment. SLURM_PROCID alone means nothing: batch scripts have it. */
+void sxi_launcher_get(sxi_launcher *launcher);
+
+#endif
