@@ -6,6 +6,9 @@
 
 #include "engine/talk.h"
 
+/* MPI moves a little at each look, and this thread is about to let others run. */
+enum { LOOKS = 64 };
+
 /* Two messages of one rank to another share a tag only if a multiple of tag_most lies between. */
 static int piece_tag(const sxi_talk *talk, int64_t id) {
     return 1 + (int)(id % talk->wire.tag_most);
@@ -120,9 +123,10 @@ bool sxi_transfers_move(sxi_talk *talk) {
     for (sxi_transfer **at = &talk->transfers; *at;) {
         sxi_transfer *t = *at;
         sxi_wire_end end = {0};
-        if (t->moving &&
-            sxi_talk_broken(talk, talk->wire.test(talk->wire.data, &t->op, &end, why), why)) {
-            return moved;
+        for (int i = 0; t->moving && !end.ended && i < LOOKS; i++) {
+            if (sxi_talk_broken(talk, talk->wire.test(talk->wire.data, &t->op, &end, why), why)) {
+                return moved;
+            }
         }
         if (end.ended) {
             moved = true;
