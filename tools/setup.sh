@@ -23,6 +23,7 @@ build liblz4-dev        LZ4 of chunks
 build libzstd-dev       Zstd of chunks
 build libblosc-dev      Blosc of chunks
 build libjansson-dev    --json
+build libopenmpi-dev    several ranks
 build scdoc             manual pages
 build gnuplot-nox       figures
 build fonts-dejavu-core letters in figures

@@ -80,6 +80,9 @@ void sxi_cluster_leave(sx_cluster *cluster);
 
 /* ---- With the lock held. ---- */
 
+/* sxi_cluster_wait - gives the lock back until the condition is signalled or some seconds are over. */
+void sxi_cluster_wait(sx_cluster *cluster, pthread_cond_t *condition, double seconds);
+
 /* sxi_cluster_end - the request has ended. */
 void sxi_cluster_end(sx_cluster *cluster, sxi_request *request, sx_status status);
 

@@ -12,7 +12,7 @@
 #include "engine/cluster.h"
 #include "engine/talk.h"
 
-enum { LOOK_UP_NS = 20000000 };
+static const double look_up_s = 0.02;
 
 void sxi_cluster_enter(sx_cluster *cluster) { pthread_mutex_lock(&cluster->lock); }
 
@@ -29,6 +29,15 @@ void sxi_cluster_leave(sx_cluster *cluster) {
         finished->done(finished->data, finished->status);
         finished = next;
     }
+}
+
+void sxi_cluster_wait(sx_cluster *cluster, pthread_cond_t *condition, double seconds) {
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    const long ns = until.tv_nsec + (long)(1e9 * seconds);
+    until.tv_sec += ns / 1000000000;
+    until.tv_nsec = ns % 1000000000;
+    pthread_cond_timedwait(condition, &cluster->lock, &until);
 }
 
 void sxi_request_append(sxi_request **list, sxi_request *request) {
@@ -123,14 +132,7 @@ static void wait_a_while(sx_cluster *cluster) {
         pthread_cond_wait(&cluster->ended, &cluster->lock);
         return;
     }
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += LOOK_UP_NS;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_nsec -= 1000000000;
-        until.tv_sec++;
-    }
-    pthread_cond_timedwait(&cluster->ended, &cluster->lock, &until);
+    sxi_cluster_wait(cluster, &cluster->ended, look_up_s);
     look_up(cluster);
 }
 

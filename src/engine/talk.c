@@ -15,9 +15,9 @@
 
 enum {
     REST_LEAST_US = 20,
-    REST_MOST_US =
-        200, /* what a message waits for at most; 5,000 looks a second cost some 2 % of a core */
-    AWAKE_US = 50 /* an answer often comes so soon */
+    REST_AWAITED_US = 200, /* at most, while somebody here waits for another rank */
+    REST_MOST_US = 1000,   /* a look costs 5 to 25 us, so this is 0.5 to 2.5 % of a core */
+    AWAKE_US = 50          /* an answer often comes so soon */
 };
 
 /* What is still on the wire when all have closed has so long to leave. */
@@ -83,20 +83,12 @@ static void rest(sxi_talk *talk, bool moved) {
         sched_yield();
         return;
     }
-    double rest_us = idle_us / 4;
-    rest_us = rest_us < REST_LEAST_US ? REST_LEAST_US : rest_us;
-    rest_us = rest_us > REST_MOST_US ? REST_MOST_US : rest_us;
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += (long)(1000 * rest_us);
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_nsec -= 1000000000;
-        until.tv_sec++;
-    }
     sxi_cluster_enter(cluster);
+    const double most_us = cluster->posted || talk->claims ? REST_AWAITED_US : REST_MOST_US;
     if (!cluster->queued && talk->closing == talk->leaving &&
         (talk->told || talk->failure.status == SX_OK)) {
-        pthread_cond_timedwait(&talk->work, &cluster->lock, &until);
+        sxi_cluster_wait(cluster, &talk->work,
+                         1e-6 * fmin(fmax(idle_us / 4, REST_LEAST_US), most_us));
     }
     sxi_cluster_leave(cluster);
 }

@@ -8,8 +8,8 @@
 #include "base/clock.h"
 #include "engine/talk.h"
 
-static const double look_s = 0.01;    /* between two looks at the clock's affairs */
-static const double asleep_s = 4.0;   /* nobody looked here for so long: it was us who slept */
+static const double look_s = 0.01;  /* between two looks at the clock's affairs */
+static const double asleep_s = 4.0; /* nobody looked here for so long: it was us who slept */
 
 static size_t sentence_bytes(const sxi_failure *failure) {
     return offsetof(sxi_failure, sentence) + strlen(failure->sentence) + 1;

@@ -49,4 +49,7 @@ typedef void sxi_mpi_version_fn(char *text, size_t size);
  * why says which [SXI_WIRE_WHY]. */
 bool sxi_wire_load(sxi_mpi_open_fn **open, sxi_mpi_version_fn **version, char *why);
 
+/* sxi_wire_version - which MPI there is, or why none [size]; false: none. Does not start it. */
+bool sxi_wire_version(char *text, size_t size);
+
 #endif

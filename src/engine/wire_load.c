@@ -24,3 +24,15 @@ bool sxi_wire_load(sxi_mpi_open_fn **open, sxi_mpi_version_fn **version, char *w
     }
     return true;
 }
+
+bool sxi_wire_version(char *text, size_t size) {
+    char why[SXI_WIRE_WHY];
+    sxi_mpi_open_fn *open = NULL;
+    sxi_mpi_version_fn *version = NULL;
+    if (!sxi_wire_load(&open, &version, why)) {
+        snprintf(text, size, "%s", why);
+        return false;
+    }
+    version(text, size);
+    return true;
+}

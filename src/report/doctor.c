@@ -10,6 +10,8 @@
 #include <sextant/cpu.h>
 
 #include "base/fail.h"
+#include "engine/launcher.h"
+#include "engine/wire.h"
 #include "io/codec/codec.h"
 #include "io/hdf5/h5_library.h"
 #include "numer/dcos_cuda.h"
@@ -128,6 +130,32 @@ static void look_at_gpu(const doctor *d) {
     say(d, "cufile", straight ? SX_DOCTOR_OK : SX_DOCTOR_NONE, text, "");
 }
 
+static void look_at_mpi(const doctor *d) {
+    sxi_launcher launcher;
+    char library[SXI_WIRE_WHY], text[SXI_WIRE_WHY + 128];
+    sxi_launcher_get(&launcher);
+    const bool found = sxi_wire_version(library, sizeof library);
+    const bool alone = launcher.size == 1;
+    int used = snprintf(text, sizeof text, "%s, ", library);
+    if (alone) {
+        snprintf(text + used, sizeof text - (size_t)used, "one rank: no launcher");
+    } else if (launcher.size > 0) {
+        snprintf(text + used, sizeof text - (size_t)used, "%d ranks of %s", launcher.size,
+                 launcher.name);
+    } else {
+        snprintf(text + used, sizeof text - (size_t)used, "ranks of %s", launcher.name);
+    }
+    if (launcher.mute) {
+        say(d, "mpi", SX_DOCTOR_MISSING, text, "the ranks have no PMI: srun --mpi=pmix, or mpirun");
+    } else if (found) {
+        say(d, "mpi", SX_DOCTOR_OK, text, "");
+    } else if (alone) {
+        say(d, "mpi", SX_DOCTOR_NONE, text, "");
+    } else {
+        say(d, "mpi", SX_DOCTOR_MISSING, text, "install libopenmpi-dev and build again");
+    }
+}
+
 static void look_at_gnuplot(const doctor *d) {
     char path[4096];
     if (sxi_program_find("gnuplot", path, sizeof path)) {
@@ -148,7 +176,7 @@ sx_status sx_doctor_run(sx_doctor_fn report, void *data) {
     look_at_hdf5(&d);
     look_at_blas(&d);
     look_at_gpu(&d);
-    say(&d, "mpi", SX_DOCTOR_NONE, "not part of this build: one rank", "");
+    look_at_mpi(&d);
     look_at_gnuplot(&d);
     return SX_OK;
 }
