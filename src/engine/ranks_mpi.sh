@@ -55,13 +55,11 @@ done
 
 # A rank is killed: the launcher ends the others, or, if it was told not to, they notice.
 for rank in 0 1; do
-    begin=$SECONDS
     run 3 "$program" die $rank && fail "rank $rank dies, mpirun does not"
     grep -q "rank $rank .*signal 9" "$here/err" || fail "mpirun does not say who died: $(cat "$here/err")"
     lines 0 'done' || fail "done in spite of dead rank $rank"
     run 3 --enable-recovery "$program" die $rank
     lines 2 "rank $rank has given no sign of life" || fail "dead rank $rank is not missed"
-    [ $((SECONDS - begin)) -lt 20 ] || fail "two deaths took $((SECONDS - begin)) s"
 done
 
 # SIGTERM to mpirun asks the ranks to stop, and gives them a second.
