@@ -8,6 +8,7 @@
 
 #include "base/fail.h"
 #include "engine/ranks.h"
+#include "engine/state.h"
 #include "engine/wire.h"
 
 enum { SXI_SENTENCE = 2048 };
@@ -43,6 +44,7 @@ struct sx_cluster {
     atomic_bool stopped;
     atomic_int lost;       /* as in sxi_failure */
     struct sxi_talk *talk; /* NULL with one rank */
+    sxi_engine engine;
 
     pthread_mutex_t lock; /* around all that follows */
     pthread_cond_t ended; /* some request, or everything */

@@ -67,6 +67,7 @@ static void cluster_destroy(sx_cluster **cluster) {
     pthread_cond_destroy(&gone->ended);
     pthread_mutex_destroy(&gone->lock);
     pthread_mutex_destroy(&gone->speech);
+    sxi_engine_free(&gone->engine);
     free(gone->counters);
     free(gone);
     *cluster = NULL;
@@ -163,5 +164,7 @@ bool sx_cluster_speaks(const sx_cluster *cluster) {
     }
     return cluster->rank == 0 || (cluster->rank == 1 && atomic_load(&cluster->lost) == 0);
 }
+
+sxi_engine *sxi_engine_of(sx_cluster *cluster) { return &cluster->engine; }
 
 const sx_context *sxi_ranks_context(const sx_cluster *cluster) { return &cluster->context; }

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the engine keeps with a cluster: the memory budget and the trace. */
+#ifndef SXI_ENGINE_STATE_H
+#define SXI_ENGINE_STATE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <sextant/engine.h>
+
+struct sxi_trace;
+
+/* All zero is that of a new cluster. */
+typedef struct sxi_engine {
+    atomic_llong budget; /* bytes; 0: not known yet */
+    atomic_llong reserved;
+    struct sxi_trace *trace; /* NULL: none */
+} sxi_engine;
+
+/* sxi_engine_of - that of a cluster. sxi_engine_free - at its end. */
+sxi_engine *sxi_engine_of(sx_cluster *cluster);
+void sxi_engine_free(sxi_engine *engine);
+
+/* sxi_memory_reserve - takes bytes off the budget; false: they are not left. */
+bool sxi_memory_reserve(sx_cluster *cluster, int64_t bytes);
+void sxi_memory_release(sx_cluster *cluster, int64_t bytes);
+
+/* sxi_memory_left - of the budget. sxi_memory_budget - all of it. */
+int64_t sxi_memory_left(sx_cluster *cluster);
+int64_t sxi_memory_budget(sx_cluster *cluster);
+
+#endif
