@@ -19,7 +19,8 @@ typedef struct endpoint {
     struct fake_net *net;
     int rank;
     bool dead, broken;
-    parcel *here; /* oldest first */
+    parcel *here;            /* oldest first */
+    struct pending *pending; /* receives that have not ended; of the rank's thread */
 } endpoint;
 
 struct fake_net {
@@ -30,10 +31,22 @@ struct fake_net {
 
 /* A receive; a send has ended when it is made, and its op is NULL. */
 typedef struct pending {
+    struct pending *next;
     int from, tag;
     void *bytes;
     size_t room;
 } pending;
+
+static void forget(endpoint *self, pending *gone) {
+    pending **at = &self->pending;
+    while (*at && *at != gone) {
+        at = &(*at)->next;
+    }
+    if (*at) {
+        *at = gone->next;
+    }
+    free(gone);
+}
 
 fake_net *fake_net_create(int size) {
     fake_net *net = calloc(1, sizeof *net);
@@ -47,6 +60,9 @@ fake_net *fake_net_create(int size) {
 
 void fake_net_destroy(fake_net **net) {
     for (int i = 0; i < (*net)->size; i++) {
+        while ((*net)->ends[i].pending) { /* of a wire that was left */
+            forget(&(*net)->ends[i], (*net)->ends[i].pending);
+        }
         while ((*net)->ends[i].here) {
             parcel *next = (*net)->ends[i].here->next;
             free((*net)->ends[i].here);
@@ -111,10 +127,11 @@ static int fake_send(void *data, int to, int tag, const void *bytes, size_t coun
 
 static int fake_receive(void *data, int from, int tag, void *bytes, size_t room, sxi_wire_op *op,
                         char *why) {
-    (void)data;
+    endpoint *self = data;
     (void)why;
     pending *made = malloc(sizeof *made);
-    *made = (pending){from, tag, bytes, room};
+    *made = (pending){self->pending, from, tag, bytes, room};
+    self->pending = made;
     put(op, made);
     return 0;
 }
@@ -138,7 +155,7 @@ static int fake_test(void *data, sxi_wire_op *op, sxi_wire_end *end, char *why) 
             }
             *end = (sxi_wire_end){true, came->from, came->count};
             free(came);
-            free(p);
+            forget(self, p);
             put(op, NULL);
             break;
         }
@@ -148,9 +165,10 @@ static int fake_test(void *data, sxi_wire_op *op, sxi_wire_end *end, char *why) 
 }
 
 static int fake_cancel(void *data, sxi_wire_op *op, char *why) {
-    (void)data;
     (void)why;
-    free(get(op));
+    if (get(op)) {
+        forget(data, get(op));
+    }
     put(op, NULL);
     return 0;
 }

@@ -137,8 +137,8 @@ static void wait_a_while(sx_cluster *cluster) {
 }
 
 sx_status sxi_ranks_wait(sx_cluster *cluster, sxi_request *request) {
-    assert(!request->done && request->state != SXI_REQUEST_NONE);
     sxi_cluster_enter(cluster);
+    assert(!request->done && request->state != SXI_REQUEST_NONE);
     while (request->state != SXI_REQUEST_ENDED) {
         wait_a_while(cluster);
     }

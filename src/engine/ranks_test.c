@@ -238,8 +238,23 @@ START_TEST(a_cluster_closes_in_the_midst) {
 }
 END_TEST
 
+/* Without a launcher MPI would cost more than most commands. */
+START_TEST(one_rank_loads_no_mpi) {
+    sx_cluster *cluster = opened(NULL);
+    char line[4096];
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps && fgets(line, sizeof line, maps)) {
+        ck_assert_msg(!strstr(line, "libmpi") && !strstr(line, "sextant_mpi"), "%s", line);
+    }
+    if (maps) {
+        fclose(maps);
+    }
+    sx_cluster_close(&cluster);
+}
+END_TEST
+
 SX_TEST_MAIN("ranks", claims_leave_out_nothing, threads_claim_each_unit_once,
              messages_keep_their_order_and_tag, what_ends_is_called_back_once,
              a_failure_is_for_good, a_message_too_long_is_a_failure, one_rank_together_is_itself,
              the_context_is_passed_on, who_waits_hears_the_wish_to_stop,
-             a_cluster_closes_in_the_midst)
+             a_cluster_closes_in_the_midst, one_rank_loads_no_mpi)
