@@ -210,7 +210,8 @@ static void finish_flat(const sxi_dcos_tile *t, sxi_dcos_pixel *p) {
  * digits. */
 static const double LEAST_REST = 1e-9;
 
-static void finish(sxi_dcos_tile *t, int64_t pixels) {
+/* Errors of the answers that have none yet. */
+static void finish_models(sxi_dcos_tile *t, int64_t pixels) {
     for (int modes = 1; modes <= SX_DCOS_MAX_MODES; modes++) {
         int64_t count = 0;
         for (int64_t i = 0; i < pixels; i++) {
@@ -221,6 +222,12 @@ static void finish(sxi_dcos_tile *t, int64_t pixels) {
         }
         sxi_dcos_lanes_finish(t->lanes, modes, count, t->list, true, -1, NULL);
     }
+}
+
+static void finish(sxi_dcos_tile *t, int64_t pixels) {
+    finish_models(t, pixels);
+    sxi_dcos_look_again(t, pixels);
+    finish_models(t, pixels);
     for (int64_t i = 0; i < pixels; i++) {
         sxi_dcos_pixel *p = &t->pixel[i];
         sxi_dcos_model *model = &p->seeker.model[p->seeker.chosen];

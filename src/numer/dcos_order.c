@@ -20,6 +20,13 @@ static const double OTHER_BASIN = 0.1;
 /* Without noise the residual is rounding: no variance is smaller than this part of the trace. */
 static const double ROUNDING = 1e-24;
 
+/* A decay is hardly known if its error is more than this part of it and of half an e-folding, below
+ * which a mode looks undamped. 6 % of modes of an amplitude of 2 to 50 errors of a sample, but all
+ * that had a better minimum nearby. */
+static const double HARDLY_KNOWN = 0.26, UNDAMPED = 0.5;
+/* Two minima lead to the same model if their sums of squares agree so far. */
+static const double SAME = 1e-6;
+
 double sxi_dcos_given_variance(const sxi_dcos_trace *trace) {
     double unit = trace->scale * trace->weight;
     return 1 / (unit * unit);
@@ -198,6 +205,46 @@ double sxi_dcos_worth(const sxi_dcos_seeker *s, double best) {
 
 void sxi_dcos_grow_begin(sxi_dcos_seeker *s) {
     s->model[s->tried + 1].rss = s->other[s->tried + 1][0] = (double)INFINITY;
+}
+
+int sxi_dcos_again(const sxi_dcos_seeker *s, const sx_dcos_fit *fit, int mode,
+                   sxi_dcos_model start[SXI_DCOS_AGAIN]) {
+    /* Errors of the frequency and factors of the decay: of 28 fits among 800,000 that were wrong these
+     * lead all to the better minimum, the first three all but one. */
+    static const double step[SXI_DCOS_AGAIN][2] = {{0, 5}, {-2, 1.0 / 3}, {2, 1.0 / 3}, {0, 0.25}};
+    const sxi_dcos_grid *grid = s->trace->grid;
+    const sxi_dcos_model *answer = &s->model[s->chosen];
+    sx_dcos_fit flagged = *fit;
+    sxi_dcos_flag(s, &flagged);
+    if (flagged.state != SX_DCOS_OK || mode >= fit->modes) {
+        return 0;
+    }
+    const sx_dcos_mode *m = &fit->mode[mode];
+    const double g = fmax(m->decay * grid->span, UNDAMPED), f = m->frequency * grid->span;
+    if (!(m->decay_error * grid->span > HARDLY_KNOWN * (fabs(m->decay) * grid->span + UNDAMPED))) {
+        return 0;
+    }
+    int k = 0; /* modes of a fit are sorted, those of a model are not */
+    for (int j = 1; j < answer->modes; j++) {
+        const double here = fabs(answer->theta[2 * j + 1] - f);
+        k = here < fabs(answer->theta[2 * k + 1] - f) ? j : k;
+    }
+    for (int i = 0; i < SXI_DCOS_AGAIN; i++) {
+        const double moved = f + step[i][0] * m->frequency_error * grid->span;
+        start[i] = *answer;
+        start[i].evaluations = 0;
+        start[i].theta[2 * k] = fmin(step[i][1] * g, grid->decay_most);
+        start[i].theta[2 * k + 1] = fmin(fmax(moved, grid->frequency_least), grid->frequency_bound);
+    }
+    return SXI_DCOS_AGAIN;
+}
+
+bool sxi_dcos_news(const sxi_dcos_seeker *s, const sxi_dcos_model *found) {
+    const sxi_dcos_model *answer = &s->model[s->chosen];
+    double ignored;
+    return sxi_dcos_contends(s, found) && (found->rss < (1 - SAME) * answer->rss ||
+                                           fmax(farthest(found, answer, &ignored),
+                                                farthest(answer, found, &ignored)) > OTHER_BASIN);
 }
 
 void sxi_dcos_settle(sxi_dcos_seeker *s) { s->chosen = s->demanded ? s->tried : s->accepted; }

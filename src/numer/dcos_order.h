@@ -11,6 +11,8 @@
 /* Chance moves the difference of two gains by this much, in units of the variance. */
 #define SXI_DCOS_CHANCE 10
 
+enum { SXI_DCOS_AGAIN = 4 };
+
 /* The search on one trace. */
 typedef struct sxi_dcos_seeker {
     const sxi_dcos_trace *trace; /* used, yy, scale, weight and background are read */
@@ -62,6 +64,19 @@ void sxi_dcos_keep(sxi_dcos_seeker *s, const sxi_dcos_model *found);
 
 /* sxi_dcos_judge - takes the model of one mode more, looks one further, or stops. */
 void sxi_dcos_judge(sxi_dcos_seeker *s, const sx_dcos_options *options);
+
+/* sxi_dcos_again - starts near a mode of the answer whose decay is hardly known: there the sum of squares
+ * is no parabola, and may have another minimum as good that no peak of the gain speaks of. Returns how
+ * many; 0 where the mode is well known or the state is not OK in any case.
+ *
+ * in   fit    the answer with its errors
+ * in   mode   of fit
+ * out  start  [SXI_DCOS_AGAIN] */
+int sxi_dcos_again(const sxi_dcos_seeker *s, const sx_dcos_fit *fit, int mode,
+                   sxi_dcos_model start[SXI_DCOS_AGAIN]);
+
+/* sxi_dcos_news - whether what such a start led to is not the answer itself: keep it. */
+bool sxi_dcos_news(const sxi_dcos_seeker *s, const sxi_dcos_model *found);
 
 /* sxi_dcos_settle - the number of modes of the answer. */
 void sxi_dcos_settle(sxi_dcos_seeker *s);

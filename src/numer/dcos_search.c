@@ -239,6 +239,28 @@ void sxi_dcos_finish(const sx_dcos_plan *plan, sxi_dcos_work *work, const sxi_dc
     fit->state = (uint8_t)sxi_dcos_result(work, trace, model, variance, plan->options.t0, fit);
 }
 
+/* A second look at an answer that is hardly known. */
+static void look_again(const sx_dcos_plan *plan, sxi_dcos_work *work, bool absolute,
+                       sxi_dcos_seeker *s, sx_dcos_fit *fit) {
+    sxi_dcos_model start[SX_DCOS_MAX_MODES * SXI_DCOS_AGAIN];
+    int count = 0;
+    for (int mode = 0; mode < fit->modes; mode++) {
+        count += sxi_dcos_again(s, fit, mode, start + count);
+    }
+    for (int i = 0; i < count; i++) {
+        sxi_dcos_approach(work, s->trace, &start[i]);
+        if (isfinite(start[i].rss) && sxi_dcos_contends(s, &start[i])) {
+            sxi_dcos_minimise(work, s->trace, &start[i]);
+            if (sxi_dcos_news(s, &start[i])) {
+                sxi_dcos_keep(s, &start[i]);
+            }
+        }
+    }
+    if (count > 0) {
+        sxi_dcos_finish(plan, work, s->trace, absolute, &s->model[s->chosen], fit);
+    }
+}
+
 static void begin(const sx_dcos_plan *plan, sxi_dcos_work *work, const sxi_dcos_trace *trace,
                   bool absolute, sxi_dcos_seeker *s) {
     sxi_dcos_seeker_begin(&plan->options, trace, absolute, s);
@@ -266,6 +288,7 @@ sx_status sxi_dcos_search_block(const sx_dcos_plan *plan, sxi_dcos_work *work, i
     for (int i = 0; i < count; i++) {
         sxi_dcos_seeker *s = &seekers[i];
         sxi_dcos_finish(plan, work, s->trace, absolute, &s->model[s->chosen], fit[i]);
+        look_again(plan, work, absolute, s, fit[i]);
         sxi_dcos_flag(s, fit[i]);
         sxi_dcos_doubt(s->trace, s->model[s->chosen].rss, sxi_dcos_neighbours(work, s->trace),
                        absolute, fit[i]);

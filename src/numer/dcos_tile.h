@@ -52,4 +52,8 @@ double sxi_dcos_peak_keeps(int beside);
  * is marked. */
 void sxi_dcos_block_run(sxi_dcos_tile *t, int64_t pixels);
 
+/* sxi_dcos_look_again - looks for better minima near answers that are hardly known. pixel->finished is
+ * -1 where there was one, which has no errors yet. */
+void sxi_dcos_look_again(sxi_dcos_tile *t, int64_t pixels);
+
 #endif
