@@ -2,7 +2,6 @@
 #include "numer/dcos_order.h"
 
 #include <math.h>
-#include <string.h>
 
 /* A mode must lower chi2 by this many log(samples): four parameters, and the search over frequency
  * and decay costs two more (theory/fit.md: right order in all cells but two close modes at SNR 5).
@@ -48,10 +47,8 @@ double sxi_dcos_noise(const sxi_dcos_seeker *s, double rss, int modes) {
 /* Fewer degrees of freedom make the variance itself uncertain: the penalty grows with 1 / freedom.
  */
 static double penalty(const sxi_dcos_seeker *s, int modes) {
-    double n = (double)s->trace->used;
-    double freedom = n - sxi_dcos_parameters(s->trace->background, modes);
-    double single = PENALTY * log(fmax(n, LEAST_SAMPLES));
-    return s->absolute ? single : single * (1 + single / fmax(freedom, 1));
+    double freedom = (double)s->trace->used - sxi_dcos_parameters(s->trace->background, modes);
+    return s->absolute ? s->penalty : s->penalty * (1 + s->penalty / fmax(freedom, 1));
 }
 
 static bool significant(const sxi_dcos_seeker *s, int from, int to) {
@@ -158,12 +155,13 @@ static int modes_possible(const sxi_dcos_trace *trace, int wanted) {
 
 void sxi_dcos_seeker_begin(const sx_dcos_options *options, const sxi_dcos_trace *trace,
                            bool absolute, sxi_dcos_seeker *s) {
-    memset(s, 0, sizeof *s);
     s->trace = trace;
     s->absolute = absolute;
     s->demanded = options->fixed_modes;
+    s->penalty = PENALTY * log(fmax((double)trace->used, LEAST_SAMPLES));
     s->most = modes_possible(trace, modes_wanted(options));
     s->stop = s->most == 0;
+    s->tried = s->accepted = s->chosen = 0;
 }
 
 /* Of bounded weights the gain is another than that of the fit, which alone can judge. */

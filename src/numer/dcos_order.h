@@ -19,6 +19,7 @@ typedef struct sxi_dcos_seeker {
     bool absolute;
     bool demanded; /* the number of modes */
     bool stop;
+    double penalty; /* variances by which a mode must lower the sum of squares, at least */
     int most;     /* modes the samples allow */
     int tried;    /* modes of the largest model so far */
     int accepted; /* modes that are more than noise */

@@ -374,19 +374,23 @@ static double frequency_of(const sxi_dcos_spectrum *spectrum, const peak *p) {
 
 /* Of the peaks of a trace in all levels, each once; returns how many. */
 static int choose_peaks(const sxi_dcos_spectrum *spectrum, const sxi_dcos_spectrum_work *work,
-                        int lane, double keep, double chance, peak chosen[FOLLOWED]) {
+                        int lane, float least, double keep, double chance, peak chosen[FOLLOWED]) {
     const peak *list = work->list[lane];
     sxi_dcos_seed found[LEVELS * FOLLOWED];
+    int from[LEVELS * FOLLOWED], high = 0;
     for (int i = 0; i < work->count[lane]; i++) {
-        found[i] = (sxi_dcos_seed){.decay = spectrum->level[list[i].level].decay,
-                                   .frequency = frequency_of(spectrum, &list[i]),
-                                   .gain = (double)list[i].height};
+        if (list[i].height < least) {
+            continue;
+        }
+        from[high] = i;
+        found[high++] = (sxi_dcos_seed){.decay = spectrum->level[list[i].level].decay,
+                                        .frequency = frequency_of(spectrum, &list[i]),
+                                        .gain = (double)list[i].height};
     }
     int picked[SXI_DCOS_CANDIDATES];
-    int kept = sxi_dcos_seeds_choose(work->count[lane], found, LEVEL_KEEPS * keep,
-                                     LEVEL_KEEPS * chance, picked);
+    int kept = sxi_dcos_seeds_choose(high, found, LEVEL_KEEPS * keep, LEVEL_KEEPS * chance, picked);
     for (int i = 0; i < kept; i++) {
-        chosen[i] = list[picked[i]];
+        chosen[i] = list[from[picked[i]]];
     }
     return kept;
 }
@@ -501,7 +505,8 @@ static void search_block(const sxi_dcos_spectrum *spectrum, sxi_dcos_spectrum_wo
 
     int found[WIDTH], total = 0;
     for (int l = 0; l < count; l++) {
-        found[l] = choose_peaks(spectrum, work, l, keep, chance * (double)variance[l],
+        const float low = r->least ? (float)LEVEL_KEEPS * r->least[l] : 0;
+        found[l] = choose_peaks(spectrum, work, l, low, keep, chance * (double)variance[l],
                                 work->chosen + total);
         total += found[l];
     }
