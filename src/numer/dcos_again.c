@@ -13,8 +13,10 @@ static int64_t gather(const sxi_dcos_tile *t, int64_t pixels, int modes, int mod
             continue;
         }
         const int count = sxi_dcos_again(&p->seeker, p->fit, mode, start);
+        const double rss = p->seeker.model[modes].rss;
+        const double contends = rss + SXI_DCOS_CHANCE * sxi_dcos_noise(&p->seeker, rss, modes);
         for (int k = 0; k < count; k++) {
-            t->job[jobs++] = (sxi_dcos_job){.pixel = p, .model = start[k]};
+            t->job[jobs++] = (sxi_dcos_job){.pixel = p, .model = start[k], .worth = contends};
         }
     }
     return jobs;
@@ -26,6 +28,9 @@ static void take(const sxi_dcos_tile *t, int64_t jobs) {
         sxi_dcos_pixel *p = t->job[i].pixel;
         const sxi_dcos_model *found = &t->job[i].model;
         sxi_dcos_seeker *s = &p->seeker;
+        if (t->job[i].useless) {
+            continue;
+        }
         if (found->end != SXI_END_CONVERGED) {
             p->doubtful |= !isfinite(found->rss) || sxi_dcos_contends(s, found);
         } else if (sxi_dcos_news(s, found)) {
