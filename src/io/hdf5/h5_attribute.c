@@ -14,9 +14,24 @@ static hid_t space_of(hid_t object, bool is_attribute) {
     return is_attribute ? H5Aget_space(object) : H5Dget_space(object);
 }
 
+hid_t sxi_h5_transfer(size_t bytes) {
+    const size_t least = 4096, most = (size_t)1 << 20;
+    hid_t transfer = H5Pcreate(H5P_DATASET_XFER);
+    H5Pset_buffer(transfer, bytes < least ? least : bytes > most ? most : bytes, NULL, NULL);
+    return transfer;
+}
+
+/* A text of fixed size may be longer than that buffer, which must hold one. */
 static bool read_all(hid_t object, bool is_attribute, hid_t type, void *buffer) {
-    return (is_attribute ? H5Aread(object, type, buffer)
-                         : H5Dread(object, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, buffer)) >= 0;
+    if (is_attribute) {
+        return H5Aread(object, type, buffer) >= 0;
+    }
+    hid_t transfer = H5Tis_variable_str(type) > 0 ? sxi_h5_transfer(0) : H5P_DEFAULT;
+    const bool done = H5Dread(object, type, H5S_ALL, H5S_ALL, transfer, buffer) >= 0;
+    if (transfer != H5P_DEFAULT) {
+        H5Pclose(transfer);
+    }
+    return done;
 }
 
 /* Element index of buffer, which holds elements of size bytes (pointers if variable). */

@@ -23,6 +23,10 @@ const char *sxi_h5_reason(char *text, size_t size);
 
 enum { SXI_H5_REASON = 400 };
 
+/* sxi_h5_transfer - for H5Dread and H5Dwrite of so many bytes or texts that are converted: by default
+ * each call takes two buffers of 1 MB and clears them, which was half the time of a small fit. */
+hid_t sxi_h5_transfer(size_t bytes);
+
 /* An open dataset. The handle is kept because the chunk cache lives and dies with it. */
 typedef struct sxi_h5_entry {
     struct sxi_h5_entry *next;

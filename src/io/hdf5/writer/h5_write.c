@@ -103,13 +103,15 @@ static sx_status write_whole(sxi_h5_writer *writer, const char *name, hid_t data
     hid_t stored = H5Dget_space(dataset);
     hid_t memory =
         array->rank ? H5Screate_simple(array->rank, number, NULL) : H5Screate(H5S_SCALAR);
+    hid_t transfer = sxi_h5_transfer((size_t)sx_array_count(array) * 8); /* the widest element */
     herr_t result = array->rank == 0
                         ? 0
                         : H5Sselect_hyperslab(stored, H5S_SELECT_SET, first, NULL, number, NULL);
     if (result >= 0) {
-        result = H5Dwrite(dataset, sxi_h5_native(array->dtype), memory, stored, H5P_DEFAULT,
-                          array->data);
+        result =
+            H5Dwrite(dataset, sxi_h5_native(array->dtype), memory, stored, transfer, array->data);
     }
+    H5Pclose(transfer);
     H5Sclose(memory);
     H5Sclose(stored);
     return result < 0 || writer->error ? sxi_h5_write_failed(writer, name) : SX_OK;
@@ -198,15 +200,17 @@ static sx_status write_texts(sxi_h5_writer *writer, const char *name, int64_t co
     hid_t type = text_type();
     hid_t space = count < 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &extent, NULL);
     hid_t creation = timeless(H5P_DATASET_CREATE);
+    hid_t transfer = sxi_h5_transfer(0);
     hid_t id = H5Dcreate2(writer->id, name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
     sx_status status = SX_OK;
-    if (id < 0 || (extent > 0 && H5Dwrite(id, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, texts) < 0) ||
+    if (id < 0 || (extent > 0 && H5Dwrite(id, type, H5S_ALL, H5S_ALL, transfer, texts) < 0) ||
         writer->error) {
         status = sxi_h5_write_failed(writer, name);
     }
     if (id >= 0) {
         H5Dclose(id);
     }
+    H5Pclose(transfer);
     H5Pclose(creation);
     H5Sclose(space);
     H5Tclose(type);
