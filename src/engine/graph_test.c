@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Random graphs of operations against the same ones done serially on plain arrays.
- *   graph_test [SEEDS]    3 by default */
+ * Random graphs of operations, on several ranks, against the same ones done serially on plain arrays.
+ *   graph_test [SEEDS]    4 by default */
 #include <sextant/task.h>
 
-#include <sextant/engine.h>
+#include <pthread.h>
 
+#include "engine/cluster.h"
+#include "engine/fake_wire.h"
 #include "io/hdf5/h5file.h"
 #include "sx_folder.h"
 #include "sx_plain.h"
 
-enum { OPERATIONS = 1000, POOL = 24, KINDS = 16 };
+enum { OPERATIONS = 1000, POOL = 24, KINDS = 16, RANKS_MOST = 4 };
 
 typedef struct pair {
     plain p;
@@ -21,7 +23,10 @@ typedef struct graph {
     uint64_t seed, drawn;
     sx_cluster *cluster;
     pair pool[POOL];
-    const char *path;
+    char path[256]; /* of a file of this rank alone */
+    /* What is borrowed outlives its users in the pool: kept until the end. */
+    sx_array kept[OPERATIONS + POOL];
+    int kept_count;
 } graph;
 
 static int64_t draw(graph *g, int64_t below) {
@@ -72,13 +77,12 @@ static void make_file(graph *g, pair *made) {
     const int rank = draw_shape(g, shape);
     made->p = plain_random(g->seed + g->drawn, draw(g, 2) ? SX_F32 : SX_F64, rank, shape);
     sx_array array = plain_array(&made->p);
-    const char *path = sx_folder("graph.h5");
-    ck_ok(sxi_h5_create(path, true, &writer));
+    ck_ok(sxi_h5_create(g->path, true, &writer));
     ck_ok(sxi_h5_write(writer, "/x", &array, "", ""));
     ck_ok(sxi_h5_commit(&writer));
     sx_array_destroy(&array);
-    made->array =
-        sx_darray_from_hdf5(g->cluster, path, "/x"); /* open, whatever becomes of the name */
+    /* It stays open, whatever becomes of the name. */
+    made->array = sx_darray_from_hdf5(g->cluster, g->path, "/x");
 }
 
 static void pair_up(graph *g, const pair *a, const pair *b, int op, pair *made) {
@@ -194,58 +198,84 @@ static void operate(graph *g, pair *made) {
     }
 }
 
-/* What is borrowed outlives the array's users in the pool: kept until the end. */
-typedef struct kept {
-    sx_array memory[OPERATIONS + POOL];
-    int n;
-} kept;
-
-static void put(graph *g, int at, pair *made, kept *k) {
+static void put(graph *g, int at, pair *made) {
     pair *old = &g->pool[at];
     sx_darray_destroy(&old->array);
     plain_free(&old->p);
     *old = *made;
     if (made->memory.owned) {
-        k->memory[k->n++] = made->memory;
+        g->kept[g->kept_count++] = made->memory;
     }
 }
 
-static void run(uint64_t seed, int threads) {
-    static kept k;
-    const sx_context context = {.threads = threads};
-    graph g = {.seed = seed};
-    k.n = 0;
-    ck_ok(sx_cluster_open(&context, &g.cluster));
+static void run(graph *g) {
     for (int i = 0; i < POOL; i++) {
         pair made = {.array = NULL};
-        make_memory(&g, &made);
-        put(&g, i, &made, &k);
+        make_memory(g, &made);
+        put(g, i, &made);
     }
     for (int i = 0; i < OPERATIONS; i++) {
         pair made;
-        operate(&g, &made);
+        operate(g, &made);
         if (made.array) {
-            put(&g, (int)draw(&g, POOL), &made, &k);
+            put(g, (int)draw(g, POOL), &made);
         }
     }
     for (int i = 0; i < POOL; i++) {
-        plain_gathered(&g.pool[i].p, g.pool[i].array);
-        sx_darray_destroy(&g.pool[i].array);
-        plain_free(&g.pool[i].p);
+        plain_gathered(&g->pool[i].p, g->pool[i].array);
+        sx_darray_destroy(&g->pool[i].array);
+        plain_free(&g->pool[i].p);
     }
-    sx_cluster_close(&g.cluster);
-    for (int i = 0; i < k.n; i++) {
-        sx_array_destroy(&k.memory[i]);
+    for (int i = 0; i < g->kept_count; i++) {
+        sx_array_destroy(&g->kept[i]);
     }
 }
 
-static int seeds = 3;
+/* --- ranks --- */
+
+typedef struct rank {
+    fake_net *net;
+    int number;
+    sx_context context;
+    graph graph;
+    pthread_t thread;
+} rank;
+
+static void *live(void *data) {
+    static const sxi_cluster_options patient = {.lost_s = 1000};
+    rank *r = data;
+    const sxi_wire wire = fake_net_wire(r->net, r->number);
+    ck_ok(sxi_cluster_open(&r->context, &patient, &wire, &r->graph.cluster));
+    run(&r->graph);
+    sx_cluster_close(&r->graph.cluster);
+    return NULL;
+}
+
+static void live_together(uint64_t seed, int size, int threads) {
+    fake_net *net = fake_net_create(size);
+    rank *ranks = calloc((size_t)size, sizeof *ranks);
+    for (int i = 0; i < size; i++) {
+        ranks[i] = (rank){.net = net, .number = i, .context.threads = threads};
+        ranks[i].graph.seed = seed;
+        snprintf(ranks[i].graph.path, sizeof ranks[i].graph.path, "%s-%d", sx_folder("graph.h5"),
+                 i);
+        ck_assert_int_eq(pthread_create(&ranks[i].thread, NULL, live, &ranks[i]), 0);
+    }
+    for (int i = 0; i < size; i++) {
+        pthread_join(ranks[i].thread, NULL);
+    }
+    fake_net_destroy(&net);
+    free(ranks);
+}
+
+static int seeds = 4;
 
 START_TEST(graphs_give_the_bits_of_a_serial_run) {
     for (int seed = 0; seed < seeds; seed++) {
-        printf("seed %d\n", seed);
+        const int ranks = 1 + seed % RANKS_MOST, threads = 1 + seed / RANKS_MOST % 3;
+        printf("seed %d, %d ranks, %d threads\n", seed, ranks, threads);
         fflush(stdout);
-        run((uint64_t)seed, 1 + seed % 3);
+        live_together((uint64_t)seed, ranks, threads);
     }
 }
 END_TEST
