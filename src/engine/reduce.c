@@ -20,8 +20,8 @@
 #include "engine/tree.h"
 #include "io/read/bands.h"
 
-/* Rows read at a time, and what a thread folds at a time. */
-static const int64_t STEP_BYTES = 16LL << 20;
+/* Rows read at a time, few enough to be folded out of the cache, and what a thread folds at a time. */
+static const int64_t STEP_BYTES = 8LL << 20;
 static const int64_t STRIP_CELLS = 4096;
 enum { PIECE = 512, RUNS_OF_RANK = 4 };
 
@@ -111,51 +111,98 @@ static void plan_runs(reduction *r) {
 
 /* --- folding --- */
 
-/* Some rows of one line of cells. at: its first element, in the first row. */
-static void fold_line(const reduction *r, sxi_tree *tree, const sx_array *view, const char *at,
-                      int64_t first, int64_t cell, int64_t cells, int64_t stride) {
+/* Rows of one line of cells, `stride` elements apart. at: its first element, in the first row. */
+typedef struct line {
+    const char *at;
+    int64_t row_bytes, stride;
+    int64_t cell, cells;
+} line;
+
+static void fold_line(const reduction *r, sxi_tree *tree, const sx_array *view, const line *l,
+                      int64_t first) {
     const int64_t size = (int64_t)sx_dtype_size(view->dtype);
-    const int64_t row_bytes = view->stride[r->axis] * size;
     double room[PIECE];
-    for (int64_t c = 0; c < cells; c += PIECE) {
-        const int64_t n = least(cells - c, PIECE);
+    for (int64_t c = 0; c < l->cells; c += PIECE) {
+        const int64_t n = least(l->cells - c, PIECE);
         for (int64_t k = 0; k < view->shape[r->axis]; k++) {
             const int64_t row = first + k;
-            const char *from = at + c * stride * size + k * row_bytes;
-            sxi_tree_add(tree, row, cell + c, n, sxi_doubles(view, from, stride, n, room));
+            const char *from = l->at + c * l->stride * size + k * l->row_bytes;
+            sxi_tree_add(tree, row, l->cell + c, n, sxi_doubles(view, from, l->stride, n, room));
             if (row % SXI_BLOCK_ROWS == SXI_BLOCK_ROWS - 1) {
-                sxi_tree_block_ends(tree, row, cell + c, n);
+                sxi_tree_block_ends(tree, row, l->cell + c, n);
             }
         }
     }
 }
 
+/* The same for sums of cells side by side. */
+static void sum_line(const reduction *r, sxi_tree *tree, const sx_array *view, const line *l,
+                     int64_t first) {
+    const int64_t rows = view->shape[r->axis];
+    for (int64_t k = 0, n; k < rows; k += n) {
+        const int64_t row = first + k;
+        n = least(rows - k, SXI_BLOCK_ROWS - row % SXI_BLOCK_ROWS);
+        sxi_tree_add_rows(tree, row, n, l->cell, l->cells, view->dtype, l->at + k * l->row_bytes,
+                          l->row_bytes);
+        if ((row + n) % SXI_BLOCK_ROWS == 0) {
+            sxi_tree_block_ends(tree, row, l->cell, l->cells);
+        }
+    }
+}
+
+/* The axes of cells, with the last ones as a single one where they are one run of elements. */
+typedef struct cell_axes {
+    int axes;
+    int64_t shape[SX_MAX_RANK], stride[SX_MAX_RANK];
+} cell_axes;
+
+static cell_axes cells_of(const reduction *r, const sx_array *view) {
+    cell_axes c = {.axes = 0};
+    for (int d = 0; d < view->rank; d++) {
+        if (d != r->axis) {
+            c.shape[c.axes] = view->shape[d];
+            c.stride[c.axes++] = view->stride[d];
+        }
+    }
+    if (c.axes == 0) {
+        c = (cell_axes){1, {1}, {1}};
+    }
+    for (int e = c.axes - 1; e > 0 && c.stride[e - 1] == c.shape[e] * c.stride[e]; e--) {
+        c.stride[e - 1] = c.stride[e];
+        c.shape[e - 1] *= c.shape[e];
+        c.axes = e;
+    }
+    return c;
+}
+
 /* All cells of a view, line by line; the first of them is number `cell`. first: row in the run. */
 static void fold_view(const reduction *r, sxi_tree *tree, const sx_array *view, int64_t first,
                       int64_t cell) {
-    int axis[SX_MAX_RANK], axes = 0;
+    const int64_t size = (int64_t)sx_dtype_size(view->dtype);
+    const cell_axes c = cells_of(r, view);
+    const int last = c.axes - 1;
+    const bool sums = r->fold == SXI_FOLD_SUM || r->fold == SXI_FOLD_MEAN;
     int64_t index[SX_MAX_RANK] = {0}, lines = 1;
-    for (int d = 0; d < view->rank; d++) {
-        if (d != r->axis) {
-            axis[axes++] = d;
-        }
+    for (int e = 0; e < last; e++) {
+        lines *= c.shape[e];
     }
-    const int last = axes > 0 ? axis[axes - 1] : 0;
-    const int64_t cells = axes > 0 ? view->shape[last] : 1,
-                  stride = axes > 0 ? view->stride[last] : 1;
-    for (int i = 0; i < axes - 1; i++) {
-        lines *= view->shape[axis[i]];
-    }
-    for (int64_t line = 0; line < lines; line++, cell += cells) {
+    line l = {.row_bytes = view->stride[r->axis] * size,
+              .stride = c.stride[last],
+              .cell = cell,
+              .cells = c.shape[last]};
+    for (int64_t i = 0; i < lines; i++, l.cell += l.cells) {
         int64_t offset = 0;
-        for (int i = 0; i < axes - 1; i++) {
-            offset += index[i] * view->stride[axis[i]];
+        for (int e = 0; e < last; e++) {
+            offset += index[e] * c.stride[e];
         }
-        fold_line(r, tree, view,
-                  (const char *)view->data + offset * (int64_t)sx_dtype_size(view->dtype), first,
-                  cell, cells, stride);
-        for (int i = axes - 2; i >= 0 && ++index[i] == view->shape[axis[i]]; i--) {
-            index[i] = 0;
+        l.at = (const char *)view->data + offset * size;
+        if (sums && l.stride == 1) {
+            sum_line(r, tree, view, &l, first);
+        } else {
+            fold_line(r, tree, view, &l, first);
+        }
+        for (int e = last - 1; e >= 0 && ++index[e] == c.shape[e]; e--) {
+            index[e] = 0;
         }
     }
 }
@@ -263,8 +310,8 @@ static sx_status fold_item(reduction *r, const sxi_region *part, int64_t begin, 
         SXI_TRY(sxi_band_wait(r->band[now], &s.held_count, &s.held));
         const int64_t next = s.first + s.rows;
         if (next < end) {
-            SXI_TRY(start_step(r, r->band[1 - now], part, next, least(rows, end - next),
-                               r->threads > 1 ? 1 : 0));
+            /* Reading takes longer than folding, so all threads read when they have folded. */
+            SXI_TRY(start_step(r, r->band[1 - now], part, next, least(rows, end - next), 0));
         }
         const double started = sxi_now();
         SXI_TRY(fold_step(r, &s, tree, next < end ? r->band[1 - now] : NULL));

@@ -23,6 +23,7 @@ typedef enum state { EMPTY, READING, READY } state;
 typedef struct slot {
     state state;
     bool attended;           /* a thread waits for the reading to end */
+    bool ending;             /* it needs no more help */
     int helpers;             /* threads that are lent to it */
     int64_t band, next, end; /* tiles next .. end - 1 are to be taken */
     int64_t first, left;     /* of its tiles so many are not finished */
@@ -146,23 +147,23 @@ static void begin_band(team *t, slot *s) {
  * the rest. */
 static void attend(team *t, slot *s) {
     const bool waits = !s->attended;
-    if (!waits) {
+    s->attended = true;
+    if (!s->ending) {
         s->helpers++;
         pthread_mutex_unlock(&t->lock);
         sxi_band_work(s->memory);
         pthread_mutex_lock(&t->lock);
         s->helpers--;
         pthread_cond_broadcast(&t->changed);
-        while (s->state == READING && t->status == SX_OK && s->attended) {
+    }
+    if (!waits) {
+        while (s->attended) {
             pthread_cond_wait(&t->changed, &t->lock);
         }
         return;
     }
-    s->attended = true;
-    pthread_mutex_unlock(&t->lock);
-    sxi_band_work(s->memory);
-    pthread_mutex_lock(&t->lock);
-    while (s->helpers > 0) { /* they hold on to what wait frees */
+    s->ending = true; /* who helps holds on to what wait frees */
+    while (s->helpers > 0) {
         pthread_cond_wait(&t->changed, &t->lock);
     }
     pthread_mutex_unlock(&t->lock);
@@ -172,7 +173,7 @@ static void attend(team *t, slot *s) {
                   s->first, s->end - s->first);
     pthread_mutex_lock(&t->lock);
     t->result->reading += now - s->begun;
-    s->attended = false;
+    s->attended = s->ending = false;
     s->state = READY;
     if (status != SX_OK) {
         stop(t, status);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "kern/fold.h"
 
 int sxi_fold_terms(sxi_fold fold) { return fold == SXI_FOLD_VARIANCE ? 2 : 1; }
 
@@ -90,6 +91,15 @@ void sxi_tree_add(sxi_tree *tree, int64_t row, int64_t cell, int64_t n, const do
         }
         break;
     }
+}
+
+void sxi_tree_add_rows(sxi_tree *tree, int64_t row, int64_t rows, int64_t cell, int64_t n,
+                       sx_dtype dtype, const void *x, int64_t row_bytes) {
+    double *sum = tree->block + cell;
+    for (int64_t i = 0; row % SXI_BLOCK_ROWS == 0 && i < n; i++) {
+        sum[i] = -0.0; /* which changes no value that is added to it */
+    }
+    sxi_fold_rows(dtype, rows, n, x, row_bytes, sum);
 }
 
 /* n cells, of terms that are `cells` apart. Chan, Golub, LeVeque 1979 for the variance. */

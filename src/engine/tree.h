@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include <sextant/status.h>
+#include <sextant/array.h>
 
 enum { SXI_BLOCK_ROWS = 64, SXI_TREE_LEVELS = 58, SXI_FOLD_TERMS = 2 };
 
@@ -40,6 +40,11 @@ void sxi_tree_destroy(sxi_tree *tree);
 
 /* sxi_tree_add - values x of row `row` of n cells from `cell` on. Any thread, on distinct cells. */
 void sxi_tree_add(sxi_tree *tree, int64_t row, int64_t cell, int64_t n, const double *x);
+
+/* sxi_tree_add_rows - the same for sums and means of rows that lie in one block, of any type, row_bytes
+ * apart. */
+void sxi_tree_add_rows(sxi_tree *tree, int64_t row, int64_t rows, int64_t cell, int64_t n,
+                       sx_dtype dtype, const void *x, int64_t row_bytes);
 
 /* sxi_tree_block_ends - after the last row of each block, for the same cells. */
 void sxi_tree_block_ends(sxi_tree *tree, int64_t row, int64_t cell, int64_t n);
