@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What all ranks do together, made of messages. Tags below zero are its own: one for each call, so
  * that a fast rank's next call is not taken for this one. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,6 +93,7 @@ sx_status sxi_ranks_gather(sx_cluster *cluster, int root, const void *bytes, siz
         if (rank != root) {
             SXI_TRY(receive(cluster, rank, tag, to, part));
         } else if (part > 0) {
+            assert(to);
             memcpy(to, bytes, part);
         }
         to += part;
