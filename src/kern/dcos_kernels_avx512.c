@@ -1,19 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define SX_LANES_AVX512
 #if defined(__x86_64__)
+#define KERNELS sxi_dcos_kernels_avx512
+#define KERNELS_NAME "avx512"
 #include "kern/dcos_kernels_tmpl.h"
-
-const sxi_dcos_kernels sxi_dcos_kernels_avx512 = {
-    .name = "avx512",
-    .even = even,
-    .even_single = even_single,
-    .direct = direct,
-    .residual = residual,
-    .spread = spread,
-    .spread_single = spread_single,
-    .shared = shared,
-    .shared_single = shared_single,
-    .step = step,
-    .errors = errors,
-};
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The kernels of one instruction set, from bodies that know nothing of it. */
+ * The kernels of one instruction set, from bodies that know nothing of it: the table KERNELS, called
+ * KERNELS_NAME. */
 /* GCC 12 does not see that loops with a known end fill what they read. */
 #if !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
@@ -105,56 +106,65 @@ SX_FN int wanted(uint32_t lanes, int lane) {
     return (lanes >> lane & group) != 0;
 }
 
-SX_FN void even_modes(const int modes, const sxi_dcos_even *grid, const double *y, uint32_t lanes,
-                      const sxi_dcos_bundle *bundle, sxi_dcos_sums *sums) {
+/* What the divisions of all modes leave. */
+SX_FN void divisions(const int modes, double dx, int64_t n, const double *y, uint32_t lanes,
+                     const sxi_dcos_bundle *bundle, sxi_dcos_remainder *rest) {
     double middle[SXI_DCOS_MOST_MODES][SXI_BUNDLE], square[SXI_DCOS_MOST_MODES][SXI_BUNDLE];
-    sxi_dcos_remainder rest[SXI_DCOS_MOST_MODES];
-    factors(modes, grid->dx, bundle, middle, square);
-    divide_double(modes, grid->n, y, middle, square, lanes, rest);
+    factors(modes, dx, bundle, middle, square);
+    divide_double(modes, n, y, middle, square, lanes, rest);
+}
+
+SX_FN void divisions_single(const int modes, double dx, int64_t n, const float *y, uint32_t lanes,
+                            const sxi_dcos_bundle *bundle, sxi_dcos_remainder *rest) {
+    float r[SXI_DCOS_MOST_MODES][SXI_BUNDLE], q[SXI_DCOS_MOST_MODES][SXI_BUNDLE];
+    factors_single(modes, dx, bundle, r, q);
+    divide_single(modes, n, y, r, q, lanes, rest);
+}
+
+SX_FN void even_sums(const int modes, const sxi_dcos_even *grid, sxi_dcos_remainder *rest,
+                     uint32_t lanes, const sxi_dcos_bundle *bundle, sxi_dcos_sums *sums) {
     for (int lane = 0; lane < SXI_BUNDLE; lane += SX_LANES) {
         if (wanted(lanes, lane)) {
             sx_even_sums(modes, grid, rest, bundle, lane, sums);
         }
     }
+}
+
+SX_FN void shared_sums(const int modes, const sxi_dcos_shared *grid, sxi_dcos_remainder *rest,
+                       uint32_t lanes, const sxi_dcos_bundle *bundle, sxi_dcos_sums *sums) {
+    for (int lane = 0; lane < SXI_BUNDLE; lane += SX_LANES) {
+        if (wanted(lanes, lane)) {
+            sx_shared_sums(modes, grid, rest, bundle, lane, sums);
+        }
+    }
+}
+
+SX_FN void even_modes(const int modes, const sxi_dcos_even *grid, const double *y, uint32_t lanes,
+                      const sxi_dcos_bundle *bundle, sxi_dcos_sums *sums) {
+    sxi_dcos_remainder rest[SXI_DCOS_MOST_MODES];
+    divisions(modes, grid->dx, grid->n, y, lanes, bundle, rest);
+    even_sums(modes, grid, rest, lanes, bundle, sums);
 }
 
 SX_FN void even_single_modes(const int modes, const sxi_dcos_even *grid, const float *y,
                              uint32_t lanes, const sxi_dcos_bundle *bundle, sxi_dcos_sums *sums) {
-    float r[SXI_DCOS_MOST_MODES][SXI_BUNDLE], q[SXI_DCOS_MOST_MODES][SXI_BUNDLE];
     sxi_dcos_remainder rest[SXI_DCOS_MOST_MODES];
-    factors_single(modes, grid->dx, bundle, r, q);
-    divide_single(modes, grid->n, y, r, q, lanes, rest);
-    for (int lane = 0; lane < SXI_BUNDLE; lane += SX_LANES) {
-        if (wanted(lanes, lane)) {
-            sx_even_sums(modes, grid, rest, bundle, lane, sums);
-        }
-    }
+    divisions_single(modes, grid->dx, grid->n, y, lanes, bundle, rest);
+    even_sums(modes, grid, rest, lanes, bundle, sums);
 }
 
 SX_FN void shared_modes(const int modes, const sxi_dcos_shared *grid, const double *y,
                         uint32_t lanes, const sxi_dcos_bundle *bundle, sxi_dcos_sums *sums) {
-    double middle[SXI_DCOS_MOST_MODES][SXI_BUNDLE], square[SXI_DCOS_MOST_MODES][SXI_BUNDLE];
     sxi_dcos_remainder rest[SXI_DCOS_MOST_MODES];
-    factors(modes, grid->dx, bundle, middle, square);
-    divide_double(modes, grid->samples, y, middle, square, lanes, rest);
-    for (int lane = 0; lane < SXI_BUNDLE; lane += SX_LANES) {
-        if (wanted(lanes, lane)) {
-            sx_shared_sums(modes, grid, rest, bundle, lane, sums);
-        }
-    }
+    divisions(modes, grid->dx, grid->samples, y, lanes, bundle, rest);
+    shared_sums(modes, grid, rest, lanes, bundle, sums);
 }
 
 SX_FN void shared_single_modes(const int modes, const sxi_dcos_shared *grid, const float *y,
                                uint32_t lanes, const sxi_dcos_bundle *bundle, sxi_dcos_sums *sums) {
-    float r[SXI_DCOS_MOST_MODES][SXI_BUNDLE], q[SXI_DCOS_MOST_MODES][SXI_BUNDLE];
     sxi_dcos_remainder rest[SXI_DCOS_MOST_MODES];
-    factors_single(modes, grid->dx, bundle, r, q);
-    divide_single(modes, grid->samples, y, r, q, lanes, rest);
-    for (int lane = 0; lane < SXI_BUNDLE; lane += SX_LANES) {
-        if (wanted(lanes, lane)) {
-            sx_shared_sums(modes, grid, rest, bundle, lane, sums);
-        }
-    }
+    divisions_single(modes, grid->dx, grid->samples, y, lanes, bundle, rest);
+    shared_sums(modes, grid, rest, lanes, bundle, sums);
 }
 
 SX_FN void step_modes(const int modes, const sxi_dcos_box *box, const sxi_dcos_sums *sums,
@@ -280,3 +290,17 @@ static SX_TARGET void residual(int modes, const sxi_dcos_delays *delays, const d
         }
     }
 }
+
+const sxi_dcos_kernels KERNELS = {
+    .name = KERNELS_NAME,
+    .even = even,
+    .even_single = even_single,
+    .direct = direct,
+    .residual = residual,
+    .spread = spread,
+    .spread_single = spread_single,
+    .shared = shared,
+    .shared_single = shared_single,
+    .step = step,
+    .errors = errors,
+};

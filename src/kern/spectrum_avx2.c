@@ -4,17 +4,7 @@
 #define TARGET __attribute__((target("avx2")))
 #define ZIP_LOW 0, 8, 1, 9, 2, 10, 3, 11
 #define ZIP_HIGH 4, 12, 5, 13, 6, 14, 7, 15
+#define KERNELS sxi_spectrum_kernels_avx2
+#define KERNELS_NAME "avx2"
 #include "kern/spectrum_tmpl.h"
-
-const sxi_spectrum_kernels sxi_spectrum_kernels_avx2 = {
-    .name = "avx2",
-    .block = block,
-    .transform = transform,
-    .gain = gain,
-    .bins = bins,
-    .own_gain = own_gain,
-    .most = most,
-    .crowd = crowd,
-    .peaks = peaks,
-};
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The kernels of one instruction set, whose vectors hold PART floats: a row of all lanes is ROW
  * vectors, and each kernel goes through all rows with one of them, then with the next. (Vectors
- * wider than the machine's would live in memory.) */
+ * wider than the machine's would live in memory.) The table of them is KERNELS, called KERNELS_NAME. */
 #include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -523,3 +523,15 @@ TARGET static void peaks(int64_t first, int64_t last, const float *gains, const 
                    (const loose *)(const void *)least + part, (words *)(void *)mask + part);
     }
 }
+
+const sxi_spectrum_kernels KERNELS = {
+    .name = KERNELS_NAME,
+    .block = block,
+    .transform = transform,
+    .gain = gain,
+    .bins = bins,
+    .own_gain = own_gain,
+    .most = most,
+    .crowd = crowd,
+    .peaks = peaks,
+};

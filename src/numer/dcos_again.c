@@ -13,10 +13,9 @@ static int64_t gather(const sxi_dcos_tile *t, int64_t pixels, int modes, int mod
             continue;
         }
         const int count = sxi_dcos_again(&p->seeker, p->fit, mode, start);
-        const double rss = p->seeker.model[modes].rss;
-        const double contends = rss + SXI_DCOS_CHANCE * sxi_dcos_noise(&p->seeker, rss, modes);
         for (int k = 0; k < count; k++) {
-            t->job[jobs++] = (sxi_dcos_job){.pixel = p, .model = start[k], .worth = contends};
+            t->job[jobs++] = (sxi_dcos_job){
+                .pixel = p, .model = start[k], .worth = sxi_dcos_rss_rival(&p->seeker, modes)};
         }
     }
     return jobs;

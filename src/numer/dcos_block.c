@@ -159,7 +159,7 @@ static void challenge_one(sxi_dcos_tile *t, int64_t i, int mode, int64_t *jobs) 
             seed[c].gain >= SXI_DCOS_FILTER_KEEPS * gain - SXI_DCOS_CHANCE * variance) {
             sxi_dcos_job *job = &t->job[(*jobs)++];
             job->pixel = t->list[i];
-            job->worth = from->rss + SXI_DCOS_CHANCE * variance; /* what contends */
+            job->worth = sxi_dcos_rss_rival(s, s->chosen);
             job->model = *from;
             job->model.evaluations = 0;
             job->model.theta[2 * mode] = seed[c].decay;

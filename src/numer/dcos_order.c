@@ -110,6 +110,11 @@ static int modes_at_bound(const sxi_dcos_model *model) {
     return count;
 }
 
+double sxi_dcos_rss_rival(const sxi_dcos_seeker *s, int modes) {
+    const double rss = s->model[modes].rss;
+    return rss + SXI_DCOS_CHANCE * sxi_dcos_noise(s, rss, modes);
+}
+
 /* Near its minimum: may it still win or be as good elsewhere? Not if it is clearly worse, or on its
  * way to the minimum that is known. A drift takes one mode at its bound, which says so; a second
  * one would stand in the way of a true mode. */
@@ -122,7 +127,7 @@ bool sxi_dcos_contends(const sxi_dcos_seeker *s, const sxi_dcos_model *near) {
     if (!isfinite(best->rss) || near->rss < best->rss) {
         return true;
     }
-    return near->rss - best->rss < SXI_DCOS_CHANCE * sxi_dcos_noise(s, best->rss, best->modes) &&
+    return near->rss < sxi_dcos_rss_rival(s, best->modes) &&
            fmax(farthest(near, best, &ignored), farthest(best, near, &ignored)) > OTHER_BASIN;
 }
 

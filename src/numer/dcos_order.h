@@ -20,10 +20,10 @@ typedef struct sxi_dcos_seeker {
     bool demanded; /* the number of modes */
     bool stop;
     double penalty; /* variances by which a mode must lower the sum of squares, at least */
-    int most;     /* modes the samples allow */
-    int tried;    /* modes of the largest model so far */
-    int accepted; /* modes that are more than noise */
-    int chosen;   /* modes of the answer: accepted, or those demanded */
+    int most;       /* modes the samples allow */
+    int tried;      /* modes of the largest model so far */
+    int accepted;   /* modes that are more than noise */
+    int chosen;     /* modes of the answer: accepted, or those demanded */
     sxi_dcos_model model[SX_DCOS_MAX_MODES + 1];
     double other[SX_DCOS_MAX_MODES + 1][2]; /* best minimum of another basin: rss, frequency */
 } sxi_dcos_seeker;
@@ -57,6 +57,10 @@ double sxi_dcos_rss_most(const sxi_dcos_seeker *s);
 
 /* sxi_dcos_grow_begin - forgets what is known about models of one mode more. */
 void sxi_dcos_grow_begin(sxi_dcos_seeker *s);
+
+/* sxi_dcos_rss_rival - what another minimum of so many modes must leave less than, to be as good as
+ * the best one. */
+double sxi_dcos_rss_rival(const sxi_dcos_seeker *s, int modes);
 
 /* sxi_dcos_contends - whether a minimum, or a point near one, may still win or be as good.
  * sxi_dcos_keep - keeps the best minimum of a number of modes and the best one of another basin. */
