@@ -137,6 +137,13 @@ typedef struct sxi_dcos_shared {
 typedef struct sxi_dcos_kernels {
     const char *name; /* "c", "avx2", "avx512" */
 
+    /* Rows [SXI_BUNDLE] of [n] into the lanes that are set: y [n][SXI_BUNDLE] = (row - shift) *
+     * part, shift and part [SXI_BUNDLE]. Other rows may be NULL, other lanes keep what they have. */
+    void (*fill)(int64_t n, const double *const *row, const double *shift, const double *part,
+                 uint32_t lanes, double *y);
+    void (*fill_single)(int64_t n, const double *const *row, const double *shift,
+                        const double *part, uint32_t lanes, float *y);
+
     /* All sums of traces on even delays with weights 1, from y [n][SXI_BUNDLE]. Frequencies must
      * keep away from 0 and 0.5 / dx by 0.05 cycles. `single` takes y in single precision and sums z
      * in it. */

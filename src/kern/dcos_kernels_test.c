@@ -162,6 +162,45 @@ static void minimise(const sxi_dcos_kernels *kernels, sample *s, bool single) {
     free(sums);
 }
 
+/* Groups of lanes and single ones, every length, and nothing beside. */
+START_TEST(fill_puts_rows_into_lanes) {
+    enum { N = 23 };
+    static double from[B][N], y[N * B];
+    static float single[N * B];
+    const double *row[B] = {0};
+    double shift[B], part[B];
+    for (int l = 0; l < B; l++) {
+        shift[l] = uniform(31, l, -2, 2);
+        part[l] = uniform(32, l, 0.5, 2);
+        for (int i = 0; i < N; i++) {
+            from[l][i] = uniform(33, N * l + i, -5, 5);
+        }
+    }
+    const uint32_t sets[] = {SXI_ALL_LANES, 0x00ff, 0x0ff3, 0x8421, 0x7fff};
+    for (int v = 0; sxi_dcos_kernels_variant(v); v++) {
+        const sxi_dcos_kernels *kernels = sxi_dcos_kernels_variant(v);
+        for (int c = 0; c < (int)(sizeof sets / sizeof *sets) * N; c++) {
+            const uint32_t set = sets[c / N];
+            const int n = c % N + 1;
+            for (int k = 0; k < N * B; k++) {
+                y[k] = single[k] = -77;
+            }
+            for (int l = 0; l < B; l++) {
+                row[l] = set >> l & 1 ? from[l] : NULL;
+            }
+            kernels->fill(n, row, shift, part, set, y);
+            kernels->fill_single(n, row, shift, part, set, single);
+            for (int k = 0; k < N * B; k++) {
+                const int i = k / B, l = k % B;
+                const bool put = i < n && set >> l & 1;
+                const double expected = put ? (from[l][i] - shift[l]) * part[l] : -77;
+                ck_assert(y[k] == expected && single[k] == (float)expected);
+            }
+        }
+    }
+}
+END_TEST
+
 START_TEST(noiseless_traces_give_their_truth) {
     for (int v = 0; sxi_dcos_kernels_variant(v); v++) {
         for (int modes = 1; modes <= MOST; modes++) {
@@ -349,8 +388,9 @@ static void bench(void) {
     }
 }
 
-SX_TEST_RUNNER("dcos_kernels", run_tests, even_sums_are_sums, noiseless_traces_give_their_truth,
-               errors_are_the_inverse_of_the_normal_matrix, variants_agree)
+SX_TEST_RUNNER("dcos_kernels", run_tests, even_sums_are_sums, fill_puts_rows_into_lanes,
+               noiseless_traces_give_their_truth, errors_are_the_inverse_of_the_normal_matrix,
+               variants_agree)
 
 int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "--bench") == 0) {

@@ -17,6 +17,7 @@
 #include "kern/dcos_direct.kern.h"
 #include "kern/dcos_errors.kern.h"
 #include "kern/dcos_even.kern.h"
+#include "kern/dcos_fill.kern.h"
 #include "kern/dcos_kernels.h"
 #include "kern/dcos_shared.kern.h"
 
@@ -291,8 +292,22 @@ static SX_TARGET void residual(int modes, const sxi_dcos_delays *delays, const d
     }
 }
 
+static SX_TARGET void fill(int64_t n, const double *const *row, const double *shift,
+                           const double *part, uint32_t lanes, double *y) {
+    const SX_ROWS rows = {n, row, shift, part};
+    sx_fill(&rows, lanes, y);
+}
+
+static SX_TARGET void fill_single(int64_t n, const double *const *row, const double *shift,
+                                  const double *part, uint32_t lanes, float *y) {
+    const SX_ROWS rows = {n, row, shift, part};
+    sx_fill_single(&rows, lanes, y);
+}
+
 const sxi_dcos_kernels KERNELS = {
     .name = KERNELS_NAME,
+    .fill = fill,
+    .fill_single = fill_single,
     .even = even,
     .even_single = even_single,
     .direct = direct,

@@ -75,61 +75,44 @@ void sxi_dcos_lanes_turn(sxi_dcos_lanes *lanes, sxi_dcos_way way) { lanes->way =
 
 /* --- one lane --- */
 
-/* Samples that are moved together, so that a line of the bundle is filled while it is near. */
-enum { PIECE = 8 };
-
 /* Weights of its own; missing samples have none. */
-static void put_weighted(sxi_dcos_lanes *lanes, const sxi_dcos_pixel *pixel, int lane, int64_t from,
-                         int64_t to) {
+static void put_weighted(sxi_dcos_lanes *lanes, const sxi_dcos_pixel *pixel, int lane) {
     const sxi_dcos_trace *trace = &pixel->trace;
     const double shift = trace->shift, part = 1 / trace->scale;
-    for (int64_t i = from; i < to; i++) {
+    for (int64_t i = 0; i < lanes->plan->grid.n; i++) {
         const double s = trace->s[i];
         lanes->w[i * B + lane] = s * s;
         lanes->y[i * B + lane] = s > 0 ? (pixel->y[i] - shift) * part : 0;
     }
 }
 
-/* (row - shift) * part into a lane */
-static void put_double(double *y, const double *row, double shift, double part, int lane,
-                       int64_t from, int64_t to) {
-    for (int64_t i = from; i < to; i++) {
-        y[i * B + lane] = (row[i] - shift) * part;
-    }
-}
-
-static void put_single(float *y, const double *row, double shift, double part, int lane,
-                       int64_t from, int64_t to) {
-    for (int64_t i = from; i < to; i++) {
-        y[i * B + lane] = (float)((row[i] - shift) * part);
-    }
-}
-
 /* The samples of the lanes that are set: the trace itself, or, spread, what sums run over. */
 static void put_samples(sxi_dcos_lanes *lanes, bool spread, bool single, uint32_t set,
                         sxi_dcos_pixel *const pixel[B]) {
-    const int64_t n = spread ? lanes->plan->fast->shared->room : lanes->plan->grid.n;
-    double *const target = spread ? lanes->grid : lanes->y;
-    /* Few lanes leave no line to be filled together. */
-    const int64_t piece = __builtin_popcount(set) < PIECE ? n : PIECE;
-    for (int64_t from = 0; from < n; from += piece) {
-        const int64_t to = from + piece < n ? from + piece : n;
-        for (int lane = 0; lane < B; lane++) {
-            if (!(set >> lane & 1)) {
-                continue;
-            }
-            const sxi_dcos_pixel *p = pixel[lane];
-            const double *row = spread ? p->spread : p->y;
-            const double shift = spread ? 0 : p->trace.shift;
-            const double part = spread ? 1 : 1 / p->trace.scale;
-            if (lanes->way == SXI_WAY_OWN) {
-                put_weighted(lanes, p, lane, from, to);
-            } else if (single) {
-                put_single(lanes->single, row, shift, part, lane, from, to);
-            } else {
-                put_double(target, row, shift, part, lane, from, to);
-            }
+    const sxi_dcos_fast *fast = lanes->plan->fast;
+    const int64_t n = spread ? fast->shared->room : lanes->plan->grid.n;
+    const double *row[B] = {0};
+    double shift[B] = {0}, part[B] = {0};
+    for (int lane = 0; lane < B; lane++) {
+        const sxi_dcos_pixel *p = pixel[lane];
+        if (!(set >> lane & 1)) {
+            continue;
         }
+        if (lanes->way == SXI_WAY_OWN) {
+            put_weighted(lanes, p, lane);
+            continue;
+        }
+        row[lane] = spread ? p->spread : p->y;
+        shift[lane] = spread ? 0 : p->trace.shift;
+        part[lane] = spread ? 1 : 1 / p->trace.scale;
+    }
+    if (lanes->way == SXI_WAY_OWN) {
+        return;
+    }
+    if (single) {
+        fast->kernels->fill_single(n, row, shift, part, set, lanes->single);
+    } else {
+        fast->kernels->fill(n, row, shift, part, set, spread ? lanes->grid : lanes->y);
     }
 }
 
@@ -333,6 +316,9 @@ static void report(sxi_dcos_lanes *lanes, sxi_dcos_pixel *pixel, int modes, int 
     pixel->neighbours = lanes->neighbours[lane];
     pixel->finished = modes;
 }
+
+/* Samples that are moved together, so that a line of the bundle is read while it is near. */
+enum { PIECE = 8 };
 
 /* Residuals of the lanes into rows. */
 static void get_residuals(const sxi_dcos_lanes *lanes, int count, float *row) {

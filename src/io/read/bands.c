@@ -16,7 +16,7 @@ static void rows_of(const int64_t *count, int rank, int64_t element, int64_t *ro
 
 void sxi_bands_plan(int rank, const int64_t *start, const int64_t *count, const int64_t *chunk,
                     int64_t element, int64_t usual, int64_t most, sxi_bands *bands) {
-    int64_t row[SX_MAX_RANK];
+    int64_t row[SX_MAX_RANK] = {0};
     *bands = (sxi_bands){.rank = rank, .step = 1, .unit = 1, .bytes = element};
     for (int d = 0; d < rank; d++) {
         bands->first[d] = bands->at[d] = start[d];
