@@ -100,6 +100,7 @@ void sxi_darray_fail(sx_darray *array, sx_status status) {
     if (array != &no_memory && array->kind != SXI_NODE_FAILED) {
         empty(array);
     }
+    sxi_engine_lost(array->cluster, status);
     if (array != &no_memory) {
         array->kind = SXI_NODE_FAILED;
         array->status = status;

@@ -11,6 +11,14 @@ static const int64_t UNKNOWN = 4LL << 30;
 
 void sxi_engine_free(sxi_engine *engine) { sxi_trace_free(&engine->trace); }
 
+void sxi_engine_lost(sx_cluster *cluster, sx_status status) {
+    const bool shared =
+        status == SX_ERR_ARGUMENT || status == SX_ERR_SHAPE || status == SX_ERR_RANGE;
+    if (cluster && !shared && sx_cluster_size(cluster) > 1) {
+        sxi_ranks_fail(cluster, status);
+    }
+}
+
 int64_t sxi_memory_budget(sx_cluster *cluster) {
     sxi_engine *engine = sxi_engine_of(cluster);
     if (atomic_load(&engine->budget) == 0) {

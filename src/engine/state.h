@@ -22,6 +22,11 @@ typedef struct sxi_engine {
 sxi_engine *sxi_engine_of(sx_cluster *cluster);
 void sxi_engine_free(sxi_engine *engine);
 
+/* sxi_engine_lost - a failure of this rank that the others may not share, such as that of a file, ends
+ * what all do together. One that comes of the arguments is the same everywhere, and a cluster of one
+ * rank goes on in any case. The sentence is the last of this thread. cluster: NULL allowed. */
+void sxi_engine_lost(sx_cluster *cluster, sx_status status);
+
 /* sxi_memory_reserve - takes bytes off the budget; false: they are not left. */
 bool sxi_memory_reserve(sx_cluster *cluster, int64_t bytes);
 void sxi_memory_release(sx_cluster *cluster, int64_t bytes);

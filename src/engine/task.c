@@ -8,51 +8,60 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "engine/ranks.h"
+#include "engine/state.h"
 #include "engine/team.h"
 
 /* --- results to rank 0 --- */
 
-static sx_status bytes_of_band(const sxi_plan *plan, int64_t band, int64_t *first, int64_t *tiles,
-                               size_t *bytes) {
-    sxi_plan_band(plan, band, first, tiles);
-    *bytes = 0;
-    for (int64_t i = *first; i < *first + *tiles; i++) {
-        *bytes += (size_t)sxi_tile_bytes(plan, i);
+static size_t bytes_of_band(const sxi_plan *plan, int64_t first, int64_t tiles) {
+    size_t bytes = 0;
+    for (int64_t i = first; i < first + tiles; i++) {
+        bytes += (size_t)sxi_tile_bytes(plan, i);
+    }
+    return bytes;
+}
+
+/* All tiles of a band as one message. */
+static sx_status pack_band(const sxi_plan *plan, int64_t first, int64_t tiles, char *bytes) {
+    for (int64_t i = first; i < first + tiles; i++) {
+        SXI_TRY(sxi_tile_pack(plan, i, bytes));
+        bytes += sxi_tile_bytes(plan, i);
     }
     return SX_OK;
 }
 
-typedef sx_status (*copy_fn)(const sxi_plan *plan, int64_t tile, void *bytes);
-
-/* All tiles of a band to or from one message. */
-static sx_status copy_band(const sxi_plan *plan, int64_t first, int64_t tiles, copy_fn copy,
-                           char *bytes) {
+/* But for those of the journal, which are here already: the sender left them out. */
+static sx_status unpack_band(const sxi_plan *plan, const sxi_journal *journal, int64_t first,
+                             int64_t tiles, char *bytes) {
     for (int64_t i = first; i < first + tiles; i++) {
-        SXI_TRY(copy(plan, i, bytes));
+        if (!sxi_journal_has(journal, i)) {
+            SXI_TRY(sxi_tile_unpack(plan, i, bytes));
+        }
         bytes += sxi_tile_bytes(plan, i);
     }
     return SX_OK;
 }
 
 /* One band from or to rank `peer`. */
-static sx_status pass_band(const sxi_plan *plan, int64_t tag, int64_t band, int peer, bool send) {
+static sx_status pass_band(const sxi_plan *plan, const sxi_journal *journal, int64_t tag,
+                           int64_t band, int peer, bool send) {
     int64_t first, tiles;
-    size_t bytes;
     sxi_request request = {0};
     sx_status status = SX_OK;
-    SXI_TRY(bytes_of_band(plan, band, &first, &tiles, &bytes));
+    sxi_plan_band(plan, band, &first, &tiles);
+    const size_t bytes = bytes_of_band(plan, first, tiles);
     char *message = malloc(bytes + 1);
     if (!message) {
         return SXI_FAIL(SX_ERR_MEMORY, "no memory to gather %zu bytes", bytes);
     }
     if (send) {
-        SXI_GO(copy_band(plan, first, tiles, sxi_tile_pack, message));
+        SXI_GO(pack_band(plan, first, tiles, message));
         sxi_ranks_send(plan->cluster, peer, tag, message, bytes, &request);
         SXI_GO(sxi_ranks_wait(plan->cluster, &request));
     } else {
         sxi_ranks_receive(plan->cluster, peer, tag, message, bytes, &request);
         SXI_GO(sxi_ranks_wait(plan->cluster, &request));
-        SXI_GO(copy_band(plan, first, tiles, sxi_tile_unpack, message));
+        SXI_GO(unpack_band(plan, journal, first, tiles, message));
     }
 out:
     free(message);
@@ -61,13 +70,14 @@ out:
 
 static sx_status send_bands(const sxi_plan *plan, int64_t tag, const sxi_team_result *result) {
     for (int64_t i = 0; i < result->bands; i++) {
-        SXI_TRY(pass_band(plan, tag, result->band[i], 0, true));
+        SXI_TRY(pass_band(plan, NULL, tag, result->band[i], 0, true));
     }
     return SX_OK;
 }
 
 /* Rank after rank, each first with the list of its bands. */
-static sx_status receive_bands(const sxi_plan *plan, int64_t tag, const int64_t *bands) {
+static sx_status receive_bands(const sxi_plan *plan, const sxi_journal *journal, int64_t tag,
+                               const int64_t *bands) {
     for (int rank = 1; rank < sx_cluster_size(plan->cluster); rank++) {
         sxi_request request = {0};
         sx_status status = SX_OK;
@@ -79,7 +89,7 @@ static sx_status receive_bands(const sxi_plan *plan, int64_t tag, const int64_t 
         sxi_ranks_receive(plan->cluster, rank, tag, band, bytes, &request);
         status = sxi_ranks_wait(plan->cluster, &request);
         for (int64_t i = 0; status == SX_OK && i < bands[rank]; i++) {
-            status = pass_band(plan, tag, band[i], rank, false);
+            status = pass_band(plan, journal, tag, band[i], rank, false);
         }
         free(band);
         SXI_TRY(status);
@@ -87,7 +97,8 @@ static sx_status receive_bands(const sxi_plan *plan, int64_t tag, const int64_t 
     return SX_OK;
 }
 
-static sx_status gather(const sxi_plan *plan, const sxi_team_result *result) {
+static sx_status gather(const sxi_plan *plan, const sxi_journal *journal,
+                        const sxi_team_result *result) {
     const int size = sx_cluster_size(plan->cluster);
     const int64_t tag = sxi_ranks_counter(plan->cluster);
     int64_t *bands = calloc((size_t)size, sizeof *bands);
@@ -95,7 +106,7 @@ static sx_status gather(const sxi_plan *plan, const sxi_team_result *result) {
     SXI_GO(status);
     SXI_GO(sxi_ranks_gather(plan->cluster, 0, &result->bands, sizeof *bands, NULL, bands));
     if (sx_cluster_rank(plan->cluster) == 0) {
-        SXI_GO(receive_bands(plan, tag, bands));
+        SXI_GO(receive_bands(plan, journal, tag, bands));
     } else {
         sxi_request request = {0};
         sxi_ranks_send(plan->cluster, 0, tag, result->band,
@@ -171,7 +182,7 @@ static sx_status run(const sxi_plan *plan) {
     }
     SXI_GO(status);
     if (sx_cluster_size(plan->cluster) > 1) {
-        SXI_GO(sxi_ranks_agree(plan->cluster, gather(plan, &result)));
+        SXI_GO(sxi_ranks_agree(plan->cluster, gather(plan, journal, &result)));
     }
     status = report(plan, &result, sxi_journal_resumed(journal), sxi_now() - begin);
 out:
@@ -202,6 +213,7 @@ sx_status sx_task_run(const sx_task *task) {
     sx_status status = sxi_plan_make(&named, &plan);
     if (status != SX_OK) {
         sxi_fail_context(status, "task '%s'", named.name);
+        sxi_engine_lost(plan.cluster, status);
     } else {
         status = run(&plan);
     }
