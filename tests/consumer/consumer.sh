@@ -28,12 +28,16 @@ build_and_run() {
 build_and_run c consumer.c ''
 build_and_run c++ consumer.cpp -lstdc++
 
-# The example of a README, on a run of ours.
+# The examples, on a run of ours.
 "$prefix/bin/sextant" xani simulate -o "$work/cube.h5" --shape 6x5 --quiet
-# shellcheck disable=SC2046 # flags are lists of words
-"$cc" "$here/../../examples/traces.c" -o "$work/traces" \
-    $(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs sextant) -Wl,-rpath,"$library"
+for example in traces engine; do
+    # shellcheck disable=SC2046 # flags are lists of words
+    "$cc" "$here/../../examples/$example.c" -o "$work/$example" \
+        $(PKG_CONFIG_PATH=$pc pkg-config --cflags --libs sextant) -Wl,-rpath,"$library"
+done
 "$work/traces" "$work/cube.h5" /cube/signal | grep -q '^30 traces in'
+"$work/engine" "$work/cube.h5" /cube/signal "$work/maps.h5"
+"$prefix/bin/sextant" info "$work/maps.h5" | grep -q '/maps/peak'
 
 cmake -S "$here" -B "$work/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$cc" >>"$work/log"
 cmake --build "$work/build" >>"$work/log"

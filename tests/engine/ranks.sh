@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# The example of the engine gives the same values by any number of ranks and threads, and one sentence
+# where its input is not there.
+#   ranks.sh ENGINE BUILD_FOLDER, with SEXTANT in the environment
+set -euo pipefail
+engine=$1
+export LD_LIBRARY_PATH=$2
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl=self,vader OMPI_MCA_btl_vader_single_copy_mechanism=none
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cube=$work/cube.h5
+"$SEXTANT" xani simulate -o "$cube" --shape 70x50 --delays 150 --quiet >"$work/log"
+
+sums() {
+    for name in mean peak; do
+        "$SEXTANT" read "$1" "/maps/$name" --json | grep -o '"xxh64": "[^"]*"'
+    done
+}
+OMP_NUM_THREADS=1 "$engine" "$cube" /cube/signal "$work/1.h5"
+sums "$work/1.h5" >"$work/expected"
+[ "$(wc -l <"$work/expected")" = 2 ] || { echo 'there are no two maps'; exit 1; }
+OMP_NUM_THREADS=3 "$engine" "$cube" /cube/signal "$work/3.h5"
+sums "$work/3.h5" | cmp - "$work/expected"
+
+if ! command -v mpirun >/dev/null || [ ! -e "$2/libsextant_mpi.so" ]; then
+    echo 'not tried with several ranks: there is no MPI'
+    exit 0
+fi
+run() {
+    OMP_NUM_THREADS=1 timeout 120 mpirun --oversubscribe --bind-to none -np "$1" "$engine" "${@:2}"
+}
+for ranks in 1 2 3 4; do
+    run $ranks "$cube" /cube/signal "$work/r$ranks.h5"
+    sums "$work/r$ranks.h5" | cmp - "$work/expected"
+done
+if run 3 "$work/none.h5" /cube/signal "$work/no.h5" 2>"$work/error"; then
+    echo 'a missing file is no failure'
+    exit 1
+fi
+grep '^engine: ' "$work/error" | tee "$work/said"
+[ "$(wc -l <"$work/said")" = 1 ] || { echo "not one sentence"; exit 1; }
+grep -q 'none.h5' "$work/said"
+[ ! -e "$work/no.h5" ]
