@@ -113,7 +113,7 @@ static sx_status copy_tile(const sx_tile *tile) {
 /* "a=1 b=32 c=512" and "a b c" for an array: a few last axes whole. */
 static void name_axes(const sx_darray *array, char tiles[256], char axes[64]) {
     int64_t behind = 1;
-    int64_t tile[SX_MAX_RANK];
+    int64_t tile[SX_MAX_RANK] = {0};
     for (int d = array->rank - 1; d >= 0; d--) {
         const int64_t room = TILE_ELEMENTS / behind > 1 ? TILE_ELEMENTS / behind : 1;
         tile[d] = array->shape[d] < room ? array->shape[d] : room;

@@ -2,6 +2,7 @@
  * The same values otherwise. */
 #include "engine/darray.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -9,6 +10,7 @@
 /* A node of that kind over one input; a failed one over a failed one. */
 static sx_darray *over(sx_darray *array, sxi_node_kind kind, sx_dtype dtype, const int64_t *shape) {
     sx_status status = sxi_darray_check(array);
+    assert(array || status != SX_OK);
     if (status == SX_OK && kind != SXI_NODE_VIEW && array->cost >= SXI_COST_MOST) {
         status = sxi_darray_settle(array);
     }
@@ -50,7 +52,7 @@ sx_darray *sx_darray_view(sx_darray *array, const int64_t *start, const int64_t 
     }
     sx_darray *made = over(array, SXI_NODE_VIEW, array ? array->dtype : SX_F64, shape);
     if (made->kind != SXI_NODE_FAILED) {
-        memcpy(made->offset, start, (size_t)array->rank * sizeof *start);
+        memcpy(made->offset, start, (size_t)made->rank * sizeof *start);
         flatten(made);
     }
     return made;
@@ -69,7 +71,7 @@ sx_darray *sx_darray_retile(sx_darray *array, const int64_t *tile, const int64_t
     sx_darray *made =
         over(array, SXI_NODE_VIEW, array ? array->dtype : SX_F64, array ? array->shape : NULL);
     if (made->kind != SXI_NODE_FAILED) {
-        for (int d = 0; d < array->rank; d++) {
+        for (int d = 0; d < made->rank; d++) {
             made->tile[d] = tile[d];
             made->halo[d] = halo ? halo[d] : 0;
         }

@@ -7,7 +7,7 @@
 enum { PIECE = 512 };
 
 const double *sxi_doubles(const sx_array *array, const void *first, int64_t stride, int64_t n,
-                       double *room) {
+                          double *room) {
     if (array->dtype == SX_F64 && stride == 1) {
         return first;
     }
@@ -68,7 +68,7 @@ static void row(const sx_darray *node, const sx_array *inputs, const char *const
     const int count = node->input[1] ? 2 : 1;
     for (int64_t i = 0; i < n; i += PIECE) {
         const int64_t m = n - i < PIECE ? n - i : PIECE;
-        const double *x[2] = {NULL, NULL};
+        const double *x[2] = {room[0], room[1]};
         for (int k = 0; k < count; k++) {
             const int64_t bytes = (int64_t)sx_dtype_size(inputs[k].dtype);
             x[k] = sxi_doubles(&inputs[k], from[k] + i * stride[k] * bytes, stride[k], m, room[k]);

@@ -297,7 +297,7 @@ sxi_region sxi_plan_region(const sxi_plan *plan, int use, const int64_t *start,
                            const int64_t *count) {
     const sxi_axes *axes = &plan->axes[use];
     const int64_t *shape = plan->array[use]->shape;
-    sxi_region region;
+    sxi_region region = {{0}, {0}};
     for (int a = 0; a < axes->n; a++) {
         const int d = axes->dimension[a];
         if (d == SXI_AXIS_ALL) {

@@ -24,7 +24,7 @@ typedef struct sxi_worker {
  *
  * in   held  [n] what the tile is computed from, unless it is in memory
  * out  done  whether its outputs are values */
-sx_status sxi_tile_run(const sxi_plan *plan, int64_t tile, int n, const sxi_held *held,
+sx_status sxi_tile_run(const sxi_plan *plan, int64_t number, int n, const sxi_held *held,
                        sxi_worker *worker, bool *done);
 
 /* sxi_tile_view - the part of an output that a tile writes. */

@@ -160,7 +160,8 @@ static sx_status gather(sx_cluster *cluster, const char *text, size_t length, ch
     *total = 0;
     *all = NULL;
     if (!lengths) {
-        SXI_GO(sxi_ranks_fail(cluster, SXI_FAIL(SX_ERR_MEMORY, "no memory to write a trace")));
+        status = SXI_FAIL(SX_ERR_MEMORY, "no memory to write a trace");
+        goto out;
     }
     SXI_GO(sxi_ranks_gather(cluster, 0, &length, sizeof length, NULL, lengths));
     for (int r = 0; root && r < size; r++) {
@@ -168,7 +169,8 @@ static sx_status gather(sx_cluster *cluster, const char *text, size_t length, ch
     }
     *all = malloc(*total + 1);
     if (!*all) {
-        SXI_GO(sxi_ranks_fail(cluster, SXI_FAIL(SX_ERR_MEMORY, "no memory to write a trace")));
+        status = SXI_FAIL(SX_ERR_MEMORY, "no memory to write a trace");
+        goto out;
     }
     SXI_GO(sxi_ranks_gather(cluster, 0, text, length, root ? lengths : NULL, *all));
 out:
@@ -211,7 +213,8 @@ sx_status sx_engine_trace_end(sx_cluster *cluster) {
     const size_t length = text.length;
     mine = sxi_text_take(&text);
     if (!mine) {
-        SXI_GO(sxi_ranks_fail(cluster, SXI_FAIL(SX_ERR_MEMORY, "no memory to write a trace")));
+        status = SXI_FAIL(SX_ERR_MEMORY, "no memory to write a trace");
+        goto out;
     }
     SXI_GO(gather(cluster, mine, length, &all, &total));
     if (sx_cluster_rank(cluster) == 0) {
@@ -219,6 +222,9 @@ sx_status sx_engine_trace_end(sx_cluster *cluster) {
         summarise(cluster, trace);
     }
 out:
+    if (status == SX_ERR_MEMORY) { /* others may wait for this one */
+        sxi_ranks_fail(cluster, status);
+    }
     free(mine);
     free(all);
     sxi_trace_free(&sxi_engine_of(cluster)->trace);
