@@ -12,35 +12,67 @@
 #include "base/fail.h"
 #include "kern/bank.h"
 #include "kern/column.h"
+#include "kern/kern.h"
 #include "numer/dcos.h"
 
 /* Decays in e-foldings over the span: neighbours differ by a factor 3, so no decay loses more than
- * 4 % of the gain. */
-static const double LEVELS[] = {0.5, 3, 9, 27};
+ * 4 % of the gain. Those after the first ALWAYS are there as far as half the largest decay of the fit:
+ * few samples are left of the span for them, unless delays are crowded at its start. */
+static const double LEVELS[] = {0.5, 3, 9, 27, 81, 243, 729, 2187};
 enum {
-    LEVEL_COUNT = sizeof LEVELS / sizeof *LEVELS,
-    ROWS = 2 * LEVEL_COUNT,         /* u, v of each level */
-    SUMS = 5 * LEVEL_COUNT,         /* of u, v, uu, uv, vv of each level */
+    ALWAYS = 4,
+    LEVELS_MOST = sizeof LEVELS / sizeof *LEVELS,
+    ROWS = 2 * ALWAYS,              /* u, v of those levels */
+    SUMS = 5 * LEVELS_MOST,         /* of u, v, uu, uv, vv of each level */
     PIECE = 16,                     /* frequencies made at once where the table would be too big */
     TABLE_MOST = 128 * 1024 * 1024, /* bytes of a table that is kept: up to 2000 delays */
+    REACH_LEAST = 16,
     WIDTH = SXI_BANK_WIDTH
 };
 /* Cycles between filters. A frequency half-way between two of them keeps 81 % of the gain without
  * decay. */
 static const double SPACING = 0.5;
+/* A filter after the first ALWAYS ends after so many e-foldings: the rest holds 1e-6 of its square. */
+static const double REACH = 7;
+/* It must hold a few samples per e-folding: decay_most is 2 per sample. */
+static const double SAMPLES = 6;
 
 struct sxi_dcos_bank {
     const sxi_dcos_grid *grid;
     int64_t frequencies;
-    /* [frequencies]: ROWS rows of n, then their SUMS at weights 1; NULL: made in pieces */
+    int levels;
+    int64_t reach[LEVELS_MOST]; /* samples of a filter */
+    int64_t row[LEVELS_MOST];   /* where its two rows start in the floats of a frequency */
+    int64_t sums;               /* where their sums at weights 1 do */
+    /* [frequencies][floats of a frequency]; NULL: made in pieces */
     float *table;
 };
+
+/* How many filters there are, and how long. */
+static void lay_levels(const sxi_dcos_grid *grid, sxi_dcos_bank *bank) {
+    int64_t at = 0;
+    int level = 0;
+    for (; level < LEVELS_MOST && (level < ALWAYS || SAMPLES * LEVELS[level] <= grid->decay_most);
+         level++) {
+        int64_t reach = level < ALWAYS ? grid->n : 0;
+        while (reach < grid->n && (reach < REACH_LEAST || grid->x[reach] * LEVELS[level] < REACH)) {
+            reach++;
+        }
+        bank->reach[level] = reach;
+        bank->row[level] = at;
+        at += 2 * reach;
+    }
+    bank->levels = level;
+    bank->sums = at;
+}
 
 static double bank_frequency(const sxi_dcos_bank *bank, int64_t i) {
     return fmin(bank->grid->frequency_least + SPACING * (double)i, bank->grid->frequency_most);
 }
 
-static int64_t rows_floats(const sxi_dcos_bank *bank) { return ROWS * bank->grid->n + SUMS; }
+static int64_t rows_floats(const sxi_dcos_bank *bank) {
+    return bank->sums + (int64_t)5 * bank->levels;
+}
 
 /* One filter into its two rows, and into its sums. */
 static void put_filter(int64_t n, const double *u, const double *v, float *row, float sums[5]) {
@@ -63,12 +95,12 @@ static void put_filter(int64_t n, const double *u, const double *v, float *row, 
 static void make_rows(const sxi_dcos_bank *bank, int64_t first, int64_t count, const double *one,
                       double *u, double *v, float *row) {
     const sxi_dcos_grid *grid = bank->grid;
-    int64_t n = grid->n;
     for (int64_t i = first; i < first + count; i++, row += rows_floats(bank)) {
-        for (int level = 0; level < LEVEL_COUNT; level++) {
-            sxi_column_dcos(grid->padded, grid->x, grid->dx, one, LEVELS[level],
-                            bank_frequency(bank, i), u, v);
-            put_filter(n, u, v, row + 2 * level * n, row + ROWS * n + 5 * level);
+        for (int level = 0; level < bank->levels; level++) {
+            const int64_t n = bank->reach[level];
+            sxi_column_dcos((n + SXI_LANES - 1) / SXI_LANES * SXI_LANES, grid->x, grid->dx, one,
+                            LEVELS[level], bank_frequency(bank, i), u, v);
+            put_filter(n, u, v, row + bank->row[level], row + bank->sums + 5 * level);
         }
     }
 }
@@ -88,6 +120,7 @@ sx_status sxi_dcos_bank_create(const sxi_dcos_grid *grid, sxi_dcos_bank **bank) 
         return SXI_FAIL(SX_ERR_MEMORY, "no memory for start values");
     }
     made->grid = grid;
+    lay_levels(grid, made);
     made->frequencies =
         1 + (int64_t)ceil((grid->frequency_most - grid->frequency_least) / SPACING - 1e-9);
     if (made->frequencies < 1) {
@@ -125,8 +158,8 @@ typedef struct block {
     bool own;            /* those of one trace at least are not */
     float *signal;       /* [n][WIDTH]  weight * residual */
     float *weight;       /* [n][WIDTH] */
-    float *gain;         /* [LEVEL_COUNT][frequencies][WIDTH] */
-    sxi_dcos_seed *peak; /* [LEVEL_COUNT * frequencies] */
+    float *gain;         /* [levels][frequencies][WIDTH] */
+    sxi_dcos_seed *peak; /* [levels * frequencies] */
     double *scratch;     /* [3][padded] */
     float *piece;
     float total[WIDTH]; /* sum of weights; infinite where no constant is fitted */
@@ -142,12 +175,12 @@ static void block_free(block *b) {
 }
 
 static bool block_allocate(const sxi_dcos_bank *bank, block *b) {
-    size_t n = (size_t)bank->grid->n, f = (size_t)bank->frequencies;
+    size_t n = (size_t)bank->grid->n, f = (size_t)(bank->levels * bank->frequencies);
     memset(b, 0, sizeof *b);
     b->signal = calloc(n * WIDTH, sizeof(float));
     b->weight = calloc(n * WIDTH, sizeof(float));
-    b->gain = malloc(LEVEL_COUNT * f * WIDTH * sizeof(float));
-    b->peak = malloc(LEVEL_COUNT * f * sizeof *b->peak);
+    b->gain = malloc(f * WIDTH * sizeof(float));
+    b->peak = malloc(f * sizeof *b->peak);
     bool pieces = !bank->table;
     b->scratch = pieces ? make_scratch(bank->grid) : NULL;
     b->piece = pieces ? malloc((size_t)rows_floats(bank) * PIECE * sizeof(float)) : NULL;
@@ -182,25 +215,34 @@ static void block_fill(const sxi_dcos_bank *bank, int count, const sxi_dcos_trac
 }
 
 /* All levels of one frequency; gains of a level are `stride` floats behind those of the one before. */
-static void score(const block *b, int64_t n, const float *row, int64_t stride, float *gain) {
-    float signal[ROWS][WIDTH], sums[SUMS][WIDTH] = {{0}};
+static void score(const sxi_dcos_bank *bank, const block *b, const float *row, float *gain) {
+    const int64_t n = bank->grid->n, stride = bank->frequencies * WIDTH;
+    float signal[2 * LEVELS_MOST][WIDTH], sums[SUMS][WIDTH] = {{0}};
     sxi_bank_products(ROWS, n, row, b->signal, &signal[0][0]);
     if (b->own) {
-        sxi_bank_squares(LEVEL_COUNT, n, row, b->weight, &sums[0][0]);
+        sxi_bank_squares(ALWAYS, n, row, b->weight, &sums[0][0]);
     }
-    /* Trace by trace, as neighbours must not decide which of two roundings a trace gets. */
-    for (int j = 0; j < SUMS; j++) {
-        for (int l = 0; l < WIDTH; l++) {
-            sums[j][l] = b->common[l] ? row[ROWS * n + j] : sums[j][l];
+    for (int level = ALWAYS; level < bank->levels; level++) {
+        const float *filter = row + bank->row[level];
+        const int64_t reach = bank->reach[level];
+        sxi_bank_products(2, reach, filter, b->signal, signal[2 * level]);
+        if (b->own) {
+            sxi_bank_squares(1, reach, filter, b->weight, sums[5 * level]);
         }
     }
-    for (int level = 0; level < LEVEL_COUNT; level++) {
+    /* Trace by trace, as neighbours must not decide which of two roundings a trace gets. */
+    for (int j = 0; j < 5 * bank->levels; j++) {
+        for (int l = 0; l < WIDTH; l++) {
+            sums[j][l] = b->common[l] ? row[bank->sums + j] : sums[j][l];
+        }
+    }
+    for (int level = 0; level < bank->levels; level++) {
         sxi_bank_gain(signal[2 * level], sums[5 * level], b->total, gain + level * stride);
     }
 }
 
 static void score_all(const sxi_dcos_bank *bank, block *b) {
-    int64_t n = bank->grid->n, floats = rows_floats(bank);
+    int64_t floats = rows_floats(bank);
     for (int64_t i = 0; i < bank->frequencies; i++) {
         const float *row = bank->table ? bank->table + i * floats : b->piece + i % PIECE * floats;
         if (!bank->table && i % PIECE == 0) {
@@ -209,7 +251,7 @@ static void score_all(const sxi_dcos_bank *bank, block *b) {
                       b->scratch + bank->grid->padded, b->scratch + 2 * bank->grid->padded,
                       b->piece);
         }
-        score(b, n, row, bank->frequencies * WIDTH, b->gain + i * WIDTH);
+        score(bank, b, row, b->gain + i * WIDTH);
     }
 }
 
@@ -217,7 +259,7 @@ static void find_peaks(const sxi_dcos_bank *bank, const block *b, int lane,
                        sxi_dcos_seed seed[SXI_DCOS_CANDIDATES]) {
     const float *gain = b->gain + lane;
     int count = 0, picked[SXI_DCOS_CANDIDATES];
-    for (int level = 0; level < LEVEL_COUNT; level++, gain += bank->frequencies * WIDTH) {
+    for (int level = 0; level < bank->levels; level++, gain += bank->frequencies * WIDTH) {
         for (int64_t i = 0; i < bank->frequencies; i++) {
             float here = gain[i * WIDTH], left = i > 0 ? gain[(i - 1) * WIDTH] : 0;
             float right = i + 1 < bank->frequencies ? gain[(i + 1) * WIDTH] : 0;

@@ -51,7 +51,7 @@ static int64_t gather_jobs(sxi_dcos_tile *t, int64_t count) {
     for (int64_t i = 0; i < count; i++) {
         sxi_dcos_seeker *s = &t->list[i]->seeker;
         const double best = t->seed[i][0].gain;
-        if (!(best > sxi_dcos_gain_least(s, best, sxi_dcos_peak_keeps(s->tried)))) {
+        if (!(best > sxi_dcos_gain_least(s, best, sxi_dcos_peak_keeps(t->plan->fast, s->tried)))) {
             s->stop = true;
             continue;
         }

@@ -45,6 +45,11 @@ static sx_status choose_kernels(sx_dcos_backend backend, const sxi_dcos_kernels 
     return SX_OK;
 }
 
+/* A trace that is spread serves start values up to this decay per step of the grid, farther than it
+ * serves fits. Short filters pay where this many times as many delays as the mean lie together: else
+ * few samples make their gains estimates that cost a fifth more starts. */
+static const double SPREAD_DECAY = 1, CROWD = 3;
+
 /* Over the delays themselves, or over the grid that traces are spread to. */
 static sx_status make_spectrum(const sx_dcos_plan *plan, const sxi_dcos_shared *shared,
                                sxi_dcos_spectrum **spectrum) {
@@ -54,12 +59,15 @@ static sx_status make_spectrum(const sx_dcos_plan *plan, const sxi_dcos_shared *
                                           .step = grid->dx,
                                           .frequency_least = grid->frequency_least,
                                           .frequency_most = grid->frequency_most,
+                                          .decay_most = grid->decay_most,
                                           .centred = centred,
                                           .own_weights = !shared};
     if (shared) {
         transformed.samples = shared->samples;
         transformed.first = shared->first;
         transformed.step = shared->dx;
+        const bool crowded = grid->decay_most > 2 * CROWD * (double)grid->n;
+        transformed.decay_most = crowded ? fmin(grid->decay_most, SPREAD_DECAY / shared->dx) : 0;
         transformed.delays = grid->n;
         transformed.x = grid->x;
         transformed.factor = sxi_dcos_shared_factor;

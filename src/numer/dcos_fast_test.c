@@ -230,6 +230,71 @@ START_TEST(hardly_known_decays_are_looked_at_again) {
 }
 END_TEST
 
+/* How much a fit of one mode lowers the sum of squares about the mean, in variances; what counts lowers
+ * it by up to 39. */
+static double drop_of(int nt, const double *y, const sx_dcos_fit *fit) {
+    double mean = 0, all = 0;
+    for (int i = 0; i < nt; i++) {
+        mean += y[i] / nt;
+    }
+    for (int i = 0; i < nt; i++) {
+        all += (y[i] - mean) * (y[i] - mean);
+    }
+    return all / fit->chi2 - (nt - 5);
+}
+
+/* Delays in two clusters at the ends of the span resolve decays of hundreds of e-foldings, which once
+ * were beyond all filters: no modes, state ok. */
+START_TEST(short_modes_in_crowded_delays_are_found) {
+    enum { MOST = 200, COUNT = 100 };
+    static const struct {
+        int nt;
+        double part; /* of the span, each cluster */
+        double decay_most;
+    } cases[] = {{100, 0.05, 900}, {200, 0.1, 800}};
+    static double y[COUNT * MOST];
+    static sx_dcos_fit fit[COUNT], truth[COUNT], best[COUNT];
+    int judged = 0;
+    for (int c = 0; c < 2; c++) {
+        const int nt = cases[c].nt;
+        double t[MOST];
+        sx_dcos_plan *plan;
+        for (int i = 0; i < nt; i++) {
+            const double u = 2 * (i % (nt / 2) + 0.8 * uniform(12, i, 0, 1)) / nt;
+            t[i] = i < nt / 2 ? cases[c].part * u : 1 - cases[c].part * (1 - u);
+        }
+        for (int p = 0; p < COUNT; p++) {
+            const double decay = cases[c].decay_most * uniform(13, p, 0.3, 1);
+            /* half the sum of squares of the mode is about 60 variances */
+            const double noise = sqrt(nt / (2 * cases[c].part) / (2 * decay) / 240);
+            truth[p] = (sx_dcos_fit){
+                .modes = 1, .background_slope = (double)NAN, .background_time = (double)NAN};
+            truth[p].mode[0].decay = decay;
+            truth[p].mode[0].frequency = decay * uniform(14, p, 0.15, 0.45);
+            truth[p].mode[0].phase = uniform(15, p, -3, 3);
+            truth[p].mode[0].amplitude = 1;
+            sx_dcos_model(&truth[p], 0, nt, t, y + (ptrdiff_t)p * nt);
+            for (int i = 0; i < nt; i++) {
+                y[p * nt + i] += noise * sxi_rng_normal(83, 17, (uint64_t)(p * 1000 + i));
+            }
+        }
+        ck_ok(sx_dcos_plan_create(nt, t, NULL, &plan));
+        ck_ok(sx_dcos_fit_tile(plan, COUNT, y, NULL, NULL, truth, best));
+        for (int way = 0; way < 2; way++) {
+            ck_ok(sx_dcos_fit_tile(plan, COUNT, y, NULL, NULL, NULL, fit));
+            for (int p = 0; p < COUNT; p++) {
+                const bool counts = drop_of(nt, y + (ptrdiff_t)p * nt, &best[p]) > 50;
+                judged += counts;
+                ck_assert_msg(!counts || fit[p].modes > 0, "case %d, way %d, trace %d", c, way, p);
+            }
+            sxi_dcos_fast_destroy(&plan->fast);
+        }
+        sx_dcos_plan_destroy(&plan);
+    }
+    ck_assert_int_gt(judged, 200);
+}
+END_TEST
+
 /* Numbers that leave sums of squares few digits, or none: the exact core must decide. */
 START_TEST(leaves_what_it_cannot_resolve) {
     enum { N = 100, TRACES = 4 };
@@ -280,5 +345,5 @@ START_TEST(does_not_see_a_neighbour_with_a_gap) {
 END_TEST
 
 SX_TEST_MAIN("dcos_fast", agrees_with_the_exact_core, an_ok_fit_is_the_best_there_is,
-             hardly_known_decays_are_looked_at_again, leaves_what_it_cannot_resolve,
-             does_not_see_a_neighbour_with_a_gap)
+             hardly_known_decays_are_looked_at_again, short_modes_in_crowded_delays_are_found,
+             leaves_what_it_cannot_resolve, does_not_see_a_neighbour_with_a_gap)

@@ -116,7 +116,9 @@ static void search_own(const sxi_dcos_tile *t, int64_t count,
                                  least, SXI_DCOS_FILTER_KEEPS, SXI_DCOS_CHANCE, t->seed);
 }
 
-double sxi_dcos_peak_keeps(int beside) { return beside == 0 ? 0.85 : SXI_DCOS_FILTER_KEEPS; }
+double sxi_dcos_peak_keeps(const sxi_dcos_fast *fast, int beside) {
+    return fast->spectrum && beside == 0 ? 0.85 : SXI_DCOS_FILTER_KEEPS;
+}
 
 void sxi_dcos_peaks(sxi_dcos_tile *t, int64_t count, bool growing) {
     const sxi_dcos_fast *fast = t->plan->fast;
@@ -131,7 +133,7 @@ void sxi_dcos_peaks(sxi_dcos_tile *t, int64_t count, bool growing) {
         const sxi_dcos_seeker *s = &t->list[i]->seeker;
         row[i] = t->residual + i * t->plan->grid.n;
         variance[i] = (float)sxi_dcos_noise(s, s->model[s->tried].rss, s->tried);
-        least[i] = growing ? (float)sxi_dcos_gain_floor(s, sxi_dcos_peak_keeps(s->tried)) : 0;
+        least[i] = growing ? (float)sxi_dcos_gain_floor(s, sxi_dcos_peak_keeps(fast, s->tried)) : 0;
     }
     if (own && !fast->shared) {
         search_own(t, count, row, variance, least);

@@ -14,6 +14,7 @@
 
 enum {
     LEVELS = SXI_SPECTRUM_LEVELS,
+    ALWAYS = 4,
     WIDTH = SXI_SPECTRUM_WIDTH,
     HALO = 2,                       /* bins beyond both ends, as if the spectrum went on */
     FOLLOWED = SXI_DCOS_CANDIDATES, /* peaks of a trace and level that are looked at */
@@ -22,8 +23,9 @@ enum {
 
 /* E-foldings over the span. With SPACING and COARSEST the best of a level's bins keeps at least KEPT
  * of what its filters gain anywhere between bins, and its summit LEVEL_KEEPS of the gain of a damped
- * cosine, for one of the levels, up to 100 e-foldings. */
-static const double DECAYS[LEVELS] = {0.7, 3.5, 12, 40};
+ * cosine, for one of the levels, up to 2.5 times the last. Those after the first ALWAYS are there as
+ * far as half the largest decay that is fitted. */
+static const double DECAYS[LEVELS] = {0.7, 3.5, 12, 40, 130, 430, 1400};
 static const double SPACING = 0.55; /* cycles between bins at most */
 /* Bins of a level may be as far apart as this part of its decay: a resonance is as wide. */
 static const double COARSEST = 0.318309886183790671538;
@@ -31,6 +33,8 @@ static const double KEPT = 0.65;
 static const double LEVEL_KEEPS = 0.85;
 /* A filter ends after so many e-foldings: the rest holds 1e-6 of its square. */
 static const double REACH = 7;
+/* It must hold a few samples per e-folding: decay_most is 2 per sample. */
+static const double SAMPLES = 6;
 
 /* --- tables --- */
 
@@ -106,7 +110,8 @@ sx_status sxi_dcos_spectrum_create(const sxi_dcos_spectrum_grid *grid,
     made->last = (int64_t)fmin((double)length - 1, grid->frequency_most / made->step + 1e-9);
     made->last = made->last > made->first ? made->last : made->first;
     int64_t ratio = 1;
-    for (int l = 0; l < LEVELS; l++) {
+    for (int l = 0; l < LEVELS && (l < ALWAYS || SAMPLES * DECAYS[l] <= grid->decay_most); l++) {
+        made->levels = l + 1;
         made->level[l].decay = DECAYS[l];
         level_shape(grid, made, length, ratio, &made->level[l]);
         ratio = made->level[l].ratio;
@@ -164,7 +169,7 @@ sx_status sxi_dcos_spectrum_work_create(const sxi_dcos_spectrum *spectrum,
     int64_t length = spectrum->level[0].plan.length, bins = 2 * (length + 1);
     int64_t rows = block + 2 * length + masks;
     rows += spectrum->own_weights ? block + 3 * bins : 0;
-    for (int l = 0; l < LEVELS; l++) {
+    for (int l = 0; l < spectrum->levels; l++) {
         rows += spectrum->level[l].top + 1 + 2 * HALO;
     }
     size_t bytes = (size_t)rows * WIDTH * sizeof(float);
@@ -186,7 +191,7 @@ sx_status sxi_dcos_spectrum_work_create(const sxi_dcos_spectrum *spectrum,
         made->square = next += bins * WIDTH;
         next += bins * WIDTH;
     }
-    for (int l = 0; l < LEVELS; l++) {
+    for (int l = 0; l < spectrum->levels; l++) {
         made->gain[l] = next + HALO * WIDTH;
         next += (spectrum->level[l].top + 1 + 2 * HALO) * WIDTH;
     }
@@ -256,7 +261,7 @@ static void gains_of_level(const sxi_dcos_spectrum *spectrum, const sxi_spectrum
 static void gains(const sxi_dcos_spectrum *spectrum, sxi_dcos_spectrum_work *work,
                   const float *over, float most[WIDTH]) {
     memset(most, 0, WIDTH * sizeof *most);
-    for (int l = 0; l < LEVELS; l++) {
+    for (int l = 0; l < spectrum->levels; l++) {
         const sxi_spectrum_level *level = &spectrum->level[l];
         gains_of_level(spectrum, level, work, over, work->gain[l]);
         put_halo(level, work->gain[l]);
@@ -300,7 +305,7 @@ static void peaks_of_levels(const sxi_dcos_spectrum *spectrum, sxi_dcos_spectrum
     float least[WIDTH]; /* what a level has plenty of is too low for the next ones, too */
     memcpy(least, bound, sizeof least);
     memset(work->count, 0, sizeof work->count);
-    for (int l = 0; l < LEVELS; l++) {
+    for (int l = 0; l < spectrum->levels; l++) {
         const sxi_spectrum_level *level = &spectrum->level[l];
         if (level->high - level->low >= CROWDED) {
             spectrum->kernels->crowd(level->low, level->high, work->gain[l], least);
@@ -402,7 +407,7 @@ typedef struct heights {
 
 static void climb(const sxi_dcos_spectrum *spectrum, const sxi_dcos_spectrum_work *work, int count,
                   const peak *list, heights *h) {
-    for (int l = 0; l < LEVELS; l++) {
+    for (int l = 0; l < spectrum->levels; l++) {
         const sxi_spectrum_level *level = &spectrum->level[l];
         places p = {0};
         float shift[WIDTH];
@@ -426,7 +431,7 @@ static sxi_dcos_seed seed_of(const sxi_dcos_spectrum *spectrum, const heights *h
     const int level = p->level;
     const float own = p->height;
     float before = level > 0 ? h->at[level - 1][i] : 0;
-    float after = level + 1 < LEVELS ? h->at[level + 1][i] : 0;
+    float after = level + 1 < spectrum->levels ? h->at[level + 1][i] : 0;
     before = before > own ? 0 : before;
     after = after > own ? 0 : after;
     sxi_dcos_seed seed = {.decay = spectrum->level[level].decay,

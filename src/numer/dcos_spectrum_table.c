@@ -170,8 +170,8 @@ static void range(const sxi_dcos_spectrum *spectrum, int lower, double *least, d
     const sxi_spectrum_level *level = spectrum->level;
     const int upper = lower + 1;
     *least = lower > 0 ? sqrt(level[lower - 1].decay * level[lower].decay) : 0;
-    *most = upper + 1 < SXI_SPECTRUM_LEVELS ? sqrt(level[upper].decay * level[upper + 1].decay)
-                                            : 2.5 * level[upper].decay;
+    *most = upper + 1 < spectrum->levels ? sqrt(level[upper].decay * level[upper + 1].decay)
+                                         : 2.5 * level[upper].decay;
 }
 
 static void invert(const double *decay, const double *own, const double *next,
@@ -214,7 +214,7 @@ void sxi_dcos_spectrum_between(const sxi_dcos_spectrum_grid *grid, sxi_dcos_spec
         x[i] = grid->delays ? grid->x[k] : grid->first + grid->step * (double)k;
         w[i] = grid->delays && grid->weight ? grid->weight[k] : 1;
     }
-    for (int l = 0; l + 1 < SXI_SPECTRUM_LEVELS; l++) {
+    for (int l = 0; l + 1 < spectrum->levels; l++) {
         double least, most;
         range(spectrum, l, &least, &most);
         const double first = fmax(least, 0.05); /* then up to the most by equal factors */

@@ -6,7 +6,7 @@
 #include "kern/spectrum.h"
 #include "numer/dcos_spectrum.h"
 
-enum { SXI_SPECTRUM_LEVELS = 4, SXI_SPECTRUM_STEPS = 64 };
+enum { SXI_SPECTRUM_LEVELS = 7, SXI_SPECTRUM_STEPS = 64 };
 
 /* Filters of one decay. */
 typedef struct sxi_spectrum_level {
@@ -38,6 +38,7 @@ struct sxi_dcos_spectrum {
     double step;         /* cycles between bins of level 0 */
     int64_t first, last; /* bins of level 0 that are searched */
     double frequency_least, frequency_most;
+    int levels; /* at most SXI_SPECTRUM_LEVELS */
     sxi_spectrum_level level[SXI_SPECTRUM_LEVELS];
     sxi_spectrum_between between[SXI_SPECTRUM_LEVELS - 1];
 };

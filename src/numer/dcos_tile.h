@@ -46,7 +46,7 @@ void sxi_dcos_peaks(sxi_dcos_tile *t, int64_t count, bool growing);
 
 /* sxi_dcos_peak_keeps - the part that a peak of the spectrum has of the gain of the best mode near it, at
  * least. Beside other modes, which are refitted with it, it is no better than a filter. */
-double sxi_dcos_peak_keeps(int beside);
+double sxi_dcos_peak_keeps(const sxi_dcos_fast *fast, int beside);
 
 /* sxi_dcos_block_run - finds the modes of the pixels of a block and fills their fits; what is in doubt
  * is marked. */
