@@ -111,7 +111,8 @@ typedef struct sx_dcos_fit {
     double background_slope, background_slope_error;
     double background_amplitude, background_amplitude_error;
     double background_time, background_time_error;
-    double chi2;            /* sum of squares over degrees of freedom, each over sigma^2 if given */
+    double chi2; /* sum of squares over degrees of freedom, each over sigma^2 if given; NaN, and the
+                    state is SINGULAR, where squares overflow */
     double frequency_other; /* of the second minimum of an ambiguous trace */
     int32_t used;           /* samples that entered */
     uint16_t iterations;    /* evaluations of the model in the final fit */

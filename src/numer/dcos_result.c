@@ -296,6 +296,10 @@ sx_dcos_state sxi_dcos_report(const sxi_dcos_covariance *cov, bool known,
     }
     sort_modes(fit);
     known = !drop_overflow(fit) && known;
+    if (!isfinite(fit->chi2)) { /* squares of values beyond 1e154, without errors, are no numbers */
+        fit->chi2 = (double)NAN;
+        known = false;
+    }
     return model->end == SXI_END_NOT_CONVERGED        ? SX_DCOS_NOT_CONVERGED
            : !known || model->end == SXI_END_SINGULAR ? SX_DCOS_SINGULAR
            : model->frozen                            ? SX_DCOS_AT_BOUND
