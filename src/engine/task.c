@@ -173,10 +173,12 @@ static sx_status run(const sxi_plan *plan) {
     sx_status status = SX_OK;
     const double begin = sxi_now();
     if (plan->task->journal && plan->tiles > 0) {
-        SXI_GO(sxi_journal_open(plan, &journal));
+        status = sxi_journal_open(plan, &journal);
     }
-    status = sxi_ranks_agree(plan->cluster, sxi_team_run(plan, journal, &result));
-    if (status == SX_ERR_CANCELLED && journal) {
+    if (status == SX_OK) {
+        status = sxi_ranks_agree(plan->cluster, sxi_team_run(plan, journal, &result));
+    }
+    if (status == SX_ERR_CANCELLED && plan->task->journal) {
         status = SXI_FAIL(status, "cancelled; what is finished is kept in %s: go on with --resume",
                           plan->task->journal);
     }
