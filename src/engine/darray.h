@@ -140,6 +140,6 @@ void sxi_elementwise(const sx_darray *node, const sx_array *inputs, sx_array *ou
 
 /* sxi_doubles - n elements as doubles: `room`, or where they are if they are doubles side by side. */
 const double *sxi_doubles(const sx_array *array, const void *first, int64_t stride, int64_t n,
-                       double *room);
+                          double *room);
 
 #endif

@@ -50,7 +50,8 @@ static sx_status make_cheap(sx_darray *a, sx_darray *b) {
     if (a->cost + b->cost > SXI_COST_MOST) {
         SXI_TRY(sxi_darray_settle(a->cost >= b->cost ? a : b));
     }
-    return a->cost + b->cost > SXI_COST_MOST ? sxi_darray_settle(a->cost >= b->cost ? a : b) : SX_OK;
+    return a->cost + b->cost > SXI_COST_MOST ? sxi_darray_settle(a->cost >= b->cost ? a : b)
+                                             : SX_OK;
 }
 
 static sx_darray *pair(sxi_node_kind kind, sx_darray *a, sx_darray *b) {

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "engine/band.h"
+#include "engine/crew.h"
 #include "engine/ranks.h"
 #include "engine/state.h"
 #include "engine/trace.h"
@@ -21,7 +22,7 @@
 #include "io/read/bands.h"
 
 /* Rows read at a time, few enough to be folded out of the cache, and what a thread folds at a time. */
-static const int64_t STEP_BYTES = 8LL << 20;
+static const int64_t STEP_BYTES = 4LL << 20;
 static const int64_t STRIP_CELLS = 4096;
 enum { PIECE = 512, RUNS_OF_RANK = 4 };
 
@@ -214,6 +215,10 @@ typedef struct step {
     int64_t run;         /* where the run begins */
     int held_count;
     const sxi_held *held;
+    const reduction *reduction;
+    sxi_tree *tree;
+    int axis;      /* of the result, along which threads share a part; -1: none */
+    int64_t strip; /* indices of it in a piece */
 } step;
 
 /* The axis along which threads share a part: the first that has something to share. */
@@ -226,10 +231,10 @@ static int shared_axis(const reduction *r, const sxi_region *part) {
     return -1;
 }
 
-static sx_status fold_strip(const reduction *r, const step *s, sxi_tree *tree, int e, int64_t from,
+static sx_status fold_strip(const reduction *r, const step *s, int thread, int e, int64_t from,
                             int64_t count) {
     sxi_region strip = s->part;
-    sxi_arena *arena = &r->arena[omp_get_thread_num()];
+    sxi_arena *arena = &r->arena[thread];
     sx_array view;
     int64_t cell = 0;
     if (e >= 0) {
@@ -243,34 +248,23 @@ static sx_status fold_strip(const reduction *r, const step *s, sxi_tree *tree, i
     const sxi_region region = region_of(r, &strip, s->first, s->rows);
     sxi_arena_reset(arena);
     SXI_TRY(sxi_region_view(r->array, &region, s->held_count, s->held, arena, &view));
-    fold_view(r, tree, &view, s->first - s->run, cell);
+    fold_view(r, s->tree, &view, s->first - s->run, cell);
     return SX_OK;
 }
 
+static sx_status fold_piece(void *data, int thread, int64_t piece) {
+    const step *s = data;
+    const int64_t from = piece * s->strip;
+    const int64_t left = s->axis >= 0 ? s->part.count[s->axis] - from : 1;
+    return fold_strip(s->reduction, s, thread, s->axis, from, least(s->strip, left));
+}
+
 /* next: what is read meanwhile, or NULL. */
-static sx_status fold_step(const reduction *r, const step *s, sxi_tree *tree, sxi_band *next) {
-    const int e = shared_axis(r, &s->part);
-    const int64_t all = e >= 0 ? s->part.count[e] : 1;
-    const int64_t cells = sxi_region_count(&s->part, r->out->rank);
-    const int64_t strip = most(all * STRIP_CELLS / cells, 1);
-    const int64_t strips = divide_up(all, strip);
-    sx_status status = SX_OK;
-#pragma omp parallel num_threads(r->threads)
-    {
-#pragma omp for schedule(dynamic) nowait
-        for (int64_t i = 0; i < strips; i++) {
-            const sx_status mine =
-                fold_strip(r, s, tree, e, i * strip, least(strip, all - i * strip));
-            if (mine != SX_OK) {
-#pragma omp atomic write
-                status = mine;
-            }
-        }
-        if (next) {
-            sxi_band_work(next);
-        }
-    }
-    return status == SX_OK ? SX_OK : SXI_FAIL(status, "no memory to compute a part of an array");
+static sx_status fold_step(const reduction *r, step *s, sxi_crew *crew, sxi_band *next) {
+    const int64_t all = s->axis >= 0 ? s->part.count[s->axis] : 1;
+    const int64_t count = sxi_region_count(&s->part, r->out->rank);
+    s->strip = most(all * STRIP_CELLS / most(count, 1), 1);
+    return sxi_crew_run(crew, divide_up(all, s->strip), fold_piece, s, next);
 }
 
 /* --- items --- */
@@ -294,33 +288,55 @@ static sx_status start_step(const reduction *r, sxi_band *band, const sxi_region
     return sxi_band_start(band, &needs, threads);
 }
 
-static sx_status fold_item(reduction *r, const sxi_region *part, int64_t begin, int64_t end,
-                           sxi_tree *tree) {
-    const int64_t rows = step_rows(r, part);
-    step s = {.part = *part, .run = begin};
+/* What the first thread does: step after step. */
+static sx_status fold_steps(reduction *r, step *s, int64_t end, sxi_crew *crew) {
+    const int64_t rows = step_rows(r, &s->part);
     int now = 0;
-    if (end > begin) {
-        SXI_TRY(start_step(r, r->band[0], part, begin, least(rows, end - begin), r->threads - 1));
+    if (end > s->run) {
+        SXI_TRY(
+            start_step(r, r->band[0], &s->part, s->run, least(rows, end - s->run), r->threads - 1));
     }
-    for (s.first = begin; s.first < end; s.first += s.rows, now = 1 - now) {
-        s.rows = least(rows, end - s.first);
+    for (s->first = s->run; s->first < end; s->first += s->rows, now = 1 - now) {
+        s->rows = least(rows, end - s->first);
         if (sxi_ranks_stopped(r->cluster)) {
             return sxi_ranks_status(r->cluster);
         }
-        SXI_TRY(sxi_band_wait(r->band[now], &s.held_count, &s.held));
-        const int64_t next = s.first + s.rows;
+        sxi_crew_release(crew);
+        SXI_TRY(sxi_band_wait(r->band[now], &s->held_count, &s->held));
+        const int64_t next = s->first + s->rows;
         if (next < end) {
             /* Reading takes longer than folding, so all threads read when they have folded. */
-            SXI_TRY(start_step(r, r->band[1 - now], part, next, least(rows, end - next), 0));
+            SXI_TRY(start_step(r, r->band[1 - now], &s->part, next, least(rows, end - next), 0));
         }
         const double started = sxi_now();
-        SXI_TRY(fold_step(r, &s, tree, next < end ? r->band[1 - now] : NULL));
-        sxi_trace_add(r->cluster, "compute", "fold", 0, started, sxi_now(), s.first, s.rows);
-        r->done += s.rows;
+        SXI_TRY(fold_step(r, s, crew, next < end ? r->band[1 - now] : NULL));
+        sxi_trace_add(r->cluster, "compute", "fold", 0, started, sxi_now(), s->first, s->rows);
+        r->done += s->rows;
         sx_progress(r->context, "rows", r->done, r->part_count * r->array->shape[r->axis]);
     }
-    sxi_tree_finish(tree, end - begin);
     return SX_OK;
+}
+
+static sx_status fold_item(reduction *r, const sxi_region *part, int64_t begin, int64_t end,
+                           sxi_tree *tree) {
+    step s = {.part = *part, .run = begin, .reduction = r, .tree = tree};
+    sx_status status = SX_OK;
+    sxi_crew crew;
+    s.axis = shared_axis(r, part);
+    sxi_crew_create(&crew);
+#pragma omp parallel num_threads(r->threads)
+    {
+        if (omp_get_thread_num() == 0) {
+            status = fold_steps(r, &s, end, &crew);
+            sxi_crew_release(&crew);
+            sxi_crew_end(&crew);
+        } else {
+            sxi_crew_help(&crew, omp_get_thread_num());
+        }
+    }
+    sxi_crew_destroy(&crew);
+    sxi_tree_finish(tree, end - begin);
+    return status;
 }
 
 static sx_status keep_item(reduction *r, int64_t number, sxi_tree *tree) {
