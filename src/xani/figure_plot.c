@@ -242,6 +242,20 @@ static sx_status spawn(char *const arguments[], const char *log, pid_t *child) {
     return SX_OK;
 }
 
+/* gnuplot ends with 0 also where the disk was full: only a picture that has its last chunk is whole. */
+static bool is_whole(const char *picture) {
+    static const char end[] = {0, 0, 0, 0, 'I', 'E', 'N', 'D', '\xae', 'B', '`', '\x82'};
+    char last[sizeof end];
+    FILE *stream = fopen(picture, "rb");
+    const bool whole = stream && fseek(stream, -(long)sizeof end, SEEK_END) == 0 &&
+                       fread(last, 1, sizeof last, stream) == sizeof last &&
+                       memcmp(last, end, sizeof end) == 0;
+    if (stream) {
+        fclose(stream);
+    }
+    return whole;
+}
+
 static sx_status draw(const sxi_plot *plot) {
     sx_status status = SX_OK;
     char *folder = change_folder(plot->folder);
@@ -258,9 +272,9 @@ static sx_status draw(const sxi_plot *plot) {
     SXI_GO(spawn(arguments, log, &child));
     SXI_GO(wait_for(child, log));
     char *picture = stage_name(plot, suffixes[SXI_PLOT_PICTURE]);
-    struct stat info;
-    if (!picture || stat(picture, &info) != 0 || info.st_size == 0) {
-        status = SXI_FAIL(SX_ERR_IO, "gnuplot ended without drawing; is the disk full?");
+    if (!picture || !is_whole(picture)) {
+        status =
+            SXI_FAIL(SX_ERR_IO, "gnuplot ended before the picture was complete; is the disk full?");
     }
     free(picture);
 out:

@@ -496,6 +496,14 @@ START_TEST(gnuplot_is_asked_for) {
     ck_fails(sx_xani_figure(sx_folder("fit.h5"), NULL, sx_folder("fig.png"), NULL), SX_ERR_IO,
              "gnuplot failed: \"a\" line 7: no x");
     ck_assert_int_eq(sx_folder_count(), 2);
+
+    /* One whose disk is full, which ends with 0 all the same: the picture lacks its end. */
+    static const char cut[] = "#!/bin/sh\neval \"$3\"\nprintf '\\211PNG\\r\\n' >fig.png\n";
+    sx_folder_write("gnuplot", cut, sizeof cut - 1);
+    chmod(program, 0755);
+    ck_fails(sx_xani_figure(sx_folder("fit.h5"), NULL, sx_folder("fig.png"), NULL), SX_ERR_IO,
+             "before the picture was complete");
+    ck_assert_int_eq(sx_folder_count(), 2);
     setenv("PATH", kept, 1);
     free(kept);
 }
