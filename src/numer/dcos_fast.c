@@ -36,6 +36,13 @@ static sx_status choose_kernels(sx_dcos_backend backend, const sxi_dcos_kernels 
         return SX_OK;
     }
     *kernels = sxi_dcos_kernels_find(name);
+    if (!*kernels && names[backend] && variable && *variable) {
+        return SXI_FAIL(
+            SX_ERR_UNSUPPORTED,
+            "no kernels '%s' (from the option) are left by SX_CPU=%s, which takes c, avx2 "
+            "or avx512: unset it, or choose backend auto",
+            name, variable);
+    }
     if (!*kernels) {
         return SXI_FAIL(SX_ERR_UNSUPPORTED,
                         "no kernels '%s' (from %s) on this machine: sextant doctor lists what it "

@@ -143,6 +143,9 @@ usage '--delay-scale is 0' xani fit cube.h5 -o fit.h5 --delay-scale 0
 usage "--t0 PS: '5.4x' is not a number" xani fit cube.h5 -o fit.h5 --t0 5.4x
 usage "--roi y0:y1,x0:x1: '3:1,0:2' is not a box" xani fit cube.h5 -o fit.h5 --roi 3:1,0:2
 usage 'unknown option --resume' xani fit cube.h5 -o fit.h5 --resume
+SX_CPU=c failed "no kernels 'avx2' (from the option) are left by SX_CPU=c" \
+    xani fit cube.h5 -o fit.h5 -q --backend avx2
+SX_CPU=best failed "no kernels 'best' (from SX_CPU)" xani fit cube.h5 -o fit.h5 -q
 CUDA_VISIBLE_DEVICES='' failed 'backend cuda: ' xani fit cube.h5 -o fit.h5 --backend cuda
 failed 'nowhere.h5: no such file' xani fit nowhere.h5 -o fit.h5 -q
 failed 'plain.txt' xani fit plain.txt -o fit.h5 -q
