@@ -7,6 +7,8 @@
 #include "kern/dcos_solve.kern.h"
 
 #define SX_START_LAMBDA 1e-3
+/* After a bad step: less would only repeat it. */
+#define SX_RETRY_LAMBDA 0.25
 #define SX_MOST_LAMBDA 1e8
 #define SX_MOST_EVALUATIONS 60.0
 /* Evaluations after which Gauss-Newton is taken to creep. */
@@ -71,7 +73,7 @@ SX_FN SX_MASK sx_accept(const int modes, const sxi_dcos_box *box, const SX_POINT
 SX_FN SX_REAL sx_next_lambda(SX_MASK fresh, SX_MASK better, SX_MASK running, int lane,
                              sxi_dcos_bundle *bundle) {
     const SX_REAL last = SX_LOAD(&bundle->lambda[lane]);
-    const SX_REAL up = sx_larger(last * SX_SET(8.0), SX_SET(SX_START_LAMBDA));
+    const SX_REAL up = sx_larger(last * SX_SET(8.0), SX_SET(SX_RETRY_LAMBDA));
     SX_REAL next = SX_SELECT(better, last * SX_SET(0.02), up);
     next = SX_SELECT(fresh, SX_SET(SX_START_LAMBDA), next);
     sx_keep(running, next, &bundle->lambda[lane]);

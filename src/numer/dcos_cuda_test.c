@@ -172,7 +172,8 @@ START_TEST(errors_are_those_of_the_processor) {
         run_there(there, true);
         errors_here(fused() ? fused() : sxi_dcos_kernels_variant(0), here);
         for (int b = 0; b < BUNDLES; b++) {
-            ck_assert_uint_eq(there->errors[b].singular, here->errors[b].singular);
+            const uint32_t unlike = there->errors[b].singular ^ here->errors[b].singular;
+            ck_assert_uint_eq(unlike & SXI_ALL_LANES, 0); /* other bits mean nothing */
             for (int k = 0; k < parameters * (parameters + 1) / 2; k++) {
                 for (int l = 0; l < B; l++) {
                     /* Roundings of the sums, times the condition of traces that start off theirs. */
