@@ -135,20 +135,27 @@ static bool receive_all(sx_cluster *cluster) {
     return true;
 }
 
+static bool exchange(sx_cluster *cluster, sxi_request *requests, unsigned char **bytes) {
+    EXPECT(requests && bytes);
+    EXPECT(send_all(cluster, requests, bytes));
+    EXPECT(receive_all(cluster));
+    for (int i = 0; i < sx_cluster_size(cluster) * SIZES; i++) {
+        OK(sxi_ranks_wait(cluster, &requests[i]));
+    }
+    return true;
+}
+
 bool ranks_case_messages(sx_cluster *cluster) {
     const int count = sx_cluster_size(cluster) * SIZES;
     sxi_request *requests = calloc((size_t)count, sizeof *requests);
     unsigned char **bytes = calloc((size_t)count, sizeof *bytes);
-    EXPECT(requests && bytes);
-    EXPECT(send_all(cluster, requests, bytes));
-    EXPECT(receive_all(cluster));
-    for (int i = 0; i < count; i++) {
-        OK(sxi_ranks_wait(cluster, &requests[i]));
+    const bool held = exchange(cluster, requests, bytes);
+    for (int i = 0; held && i < count; i++) {
         free(bytes[i]);
     }
-    free(requests);
     free(bytes);
-    return true;
+    free(requests);
+    return held;
 }
 
 /* Short and long ones, with one tag. */

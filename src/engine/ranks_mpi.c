@@ -75,7 +75,7 @@ static sx_status send_much(sx_cluster *cluster, long long bytes) {
     const size_t count = (size_t)bytes;
     const int last = sx_cluster_size(cluster) - 1, rank = sx_cluster_rank(cluster);
     sxi_request request = {0};
-    if (rank != 0 && rank != last) {
+    if ((rank != 0 && rank != last) || count == 0) {
         return SX_OK;
     }
     unsigned char *all = malloc(count);
