@@ -70,10 +70,12 @@ typedef struct sxi_cluster_options {
 } sxi_cluster_options;
 
 /* sxi_cluster_open - sx_cluster_open for tests: with options (NULL: defaults) and a wire (NULL: by
- * the launcher). The cluster closes the wire, but on failure it is left: then the process ends, and
- * with it the launcher ends the others. */
+ * the launcher). */
 sx_status sxi_cluster_open(const sx_context *context, const sxi_cluster_options *options,
                            const sxi_wire *wire, sx_cluster **cluster);
+
+/* sxi_cluster_adopt - which rank this is; the context that is handed on follows from it. */
+void sxi_cluster_adopt(sx_cluster *cluster, int rank, int size);
 
 /* sxi_cluster_enter, sxi_cluster_leave - takes and gives back the lock; the latter then calls the
  * done of all requests that have finished meanwhile. */

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "engine/launcher.h"
 #include "engine/talk.h"
 
 static void log_in_turn(void *data, sx_log_level level, const char *sentence) {
@@ -26,12 +25,11 @@ static bool cancelled(void *data) {
     return sxi_ranks_stopped(cluster);
 }
 
-static void adopt(sx_cluster *cluster, const sx_context *context) {
-    if (context) {
-        cluster->caller = *context;
-    }
+void sxi_cluster_adopt(sx_cluster *cluster, int rank, int size) {
     const sx_context *caller = &cluster->caller;
-    const bool speaks = cluster->rank == 0;
+    const bool speaks = rank == 0;
+    cluster->rank = rank;
+    cluster->size = size;
     cluster->context = (sx_context){
         .log = speaks && caller->log ? log_in_turn : NULL,
         .progress = speaks && caller->progress ? progress_in_turn : NULL,
@@ -42,14 +40,15 @@ static void adopt(sx_cluster *cluster, const sx_context *context) {
     };
 }
 
-static sx_cluster *cluster_create(const sx_context *context, const sxi_wire *wire) {
+static sx_cluster *cluster_create(const sx_context *context) {
     sx_cluster *made = calloc(1, sizeof *made);
     if (!made) {
         return NULL;
     }
-    made->rank = wire ? wire->rank : 0;
-    made->size = wire ? wire->size : 1;
-    adopt(made, context);
+    if (context) {
+        made->caller = *context;
+    }
+    sxi_cluster_adopt(made, 0, 1);
     atomic_init(&made->stopped, false);
     atomic_init(&made->lost, SXI_NOBODY);
     pthread_mutex_init(&made->speech, NULL);
@@ -75,62 +74,44 @@ static void cluster_destroy(sx_cluster **cluster) {
 
 /* Several processes were started: they find each other through MPI, or none of them goes on, as each
  * would write the same output. */
-static sx_status find_others(const sxi_launcher *launcher, sxi_wire *wire) {
+static sx_status find_way(sxi_way *way) {
     char why[SXI_WIRE_WHY] = "";
-    sxi_mpi_open_fn *open_mpi = NULL;
-    sxi_mpi_version_fn *version = NULL;
-    if (launcher->mute) {
+    if (way->launcher.mute) {
         return SXI_FAIL(SX_ERR_MISSING,
                         "Slurm started %d processes that cannot find each other: use srun "
                         "--mpi=pmix (srun --mpi=list says what there is), or mpirun",
-                        launcher->size);
+                        way->launcher.size);
     }
-    if (!sxi_wire_load(&open_mpi, &version, why)) {
+    if (!sxi_wire_load(&way->open, &way->version, why)) {
         return SXI_FAIL(SX_ERR_MISSING,
                         "%s started several processes, but this build cannot join them: %s; "
                         "install libopenmpi-dev and build again, or start a single process",
-                        launcher->name, why);
-    }
-    const int code = open_mpi(wire, why);
-    if (code != 0) {
-        return SXI_FAIL(code < 0 ? SX_ERR_UNSUPPORTED : SX_ERR_MISSING, "%s", why);
-    }
-    if (launcher->size > 0 && launcher->size != wire->size) {
-        const int size = wire->size;
-        char text[256];
-        version(text, sizeof text);
-        wire->close(wire->data);
-        return SXI_FAIL(SX_ERR_MISSING,
-                        "%s started %d processes, but MPI sees %d of them: it is not the launcher "
-                        "of %s, with which this was built",
-                        launcher->name, launcher->size, size, text);
+                        way->launcher.name, why);
     }
     return SX_OK;
 }
 
 sx_status sxi_cluster_open(const sx_context *context, const sxi_cluster_options *options,
                            const sxi_wire *wire, sx_cluster **cluster) {
-    sxi_launcher launcher;
-    sxi_wire found = {0};
+    sxi_way way = {.given = wire};
     *cluster = NULL;
-    sxi_launcher_get(&launcher);
-    if (!wire && launcher.size != 1) {
-        SXI_TRY(find_others(&launcher, &found));
-        wire = &found;
+    sxi_launcher_get(&way.launcher);
+    const bool alone = !wire && way.launcher.size == 1;
+    if (!wire && !alone) {
+        SXI_TRY(find_way(&way));
     }
-    sx_cluster *opened = cluster_create(context, wire);
+    sx_cluster *opened = cluster_create(context);
     if (!opened) {
         return SXI_FAIL(SX_ERR_MEMORY, "no memory for a cluster");
     }
-    if (wire) {
-        const sx_status status = sxi_talk_open(opened, options, wire);
-        if (status != SX_OK) {
-            cluster_destroy(&opened);
-            return status;
-        }
+    bool kept = true;
+    const sx_status status = alone ? SX_OK : sxi_talk_open(opened, options, &way, &kept);
+    if (status == SX_OK) {
+        *cluster = opened;
+    } else if (kept) {
+        cluster_destroy(&opened);
     }
-    *cluster = opened;
-    return SX_OK;
+    return status;
 }
 
 sx_status sx_cluster_open(const sx_context *context, sx_cluster **cluster) {

@@ -109,16 +109,6 @@ void sxi_cluster_report(sx_cluster *cluster, sx_status status) {
     }
 }
 
-sx_status sxi_cluster_tell(const sx_cluster *cluster) {
-    const sxi_failure *failure = &cluster->failure;
-    const sx_status status = (sx_status)failure->status;
-    /* Whoever asked to stop need not be told which rank heard it first. */
-    if (cluster->size == 1 || status == SX_ERR_CANCELLED) {
-        return SXI_FAIL(status, "%s", failure->sentence);
-    }
-    return SXI_FAIL(status, "rank %d: %s", failure->rank, failure->sentence);
-}
-
 /* With one rank nobody else looks at the caller's wish to stop. */
 static void look_up(sx_cluster *cluster) {
     if (!cluster->talk && cluster->failure.status == SX_OK && sx_cancelled(&cluster->caller)) {
@@ -300,29 +290,46 @@ bool sxi_ranks_stopped(const sx_cluster *cluster) {
            (!cluster->talk && sx_cancelled(&cluster->caller));
 }
 
+/* Whoever asked to stop need not be told which rank heard it first. */
+static sx_status tell(const sxi_failure *failure, bool named) {
+    const sx_status status = (sx_status)failure->status;
+    return named && status != SX_ERR_CANCELLED
+               ? SXI_FAIL(status, "rank %d: %s", failure->rank, failure->sentence)
+               : SXI_FAIL(status, "%s", failure->sentence);
+}
+
+sx_status sxi_cluster_tell(const sx_cluster *cluster) {
+    return tell(&cluster->failure, cluster->size > 1);
+}
+
+/* Whether this rank has failed, but rank 0 has not decided yet. With the lock held. */
+static bool undecided(const sx_cluster *cluster) {
+    return cluster->failure.status == SX_OK && cluster->talk &&
+           cluster->talk->failure.status != SX_OK;
+}
+
 /* What this rank has failed with is told at once, although rank 0 may yet choose another's. */
 sx_status sxi_ranks_status(sx_cluster *cluster) {
     sxi_cluster_enter(cluster);
     look_up(cluster);
-    const bool failed = cluster->failure.status != SX_OK;
-    sx_status own = SX_OK;
-    if (!failed && cluster->talk && cluster->talk->failure.status != SX_OK) {
-        own = SXI_FAIL((sx_status)cluster->talk->failure.status, "rank %d: %s", cluster->rank,
-                       cluster->talk->failure.sentence);
+    sx_status status = (sx_status)cluster->failure.status;
+    if (undecided(cluster)) {
+        status = tell(&cluster->talk->failure, true);
     }
+    const bool decided = cluster->failure.status != SX_OK;
     sxi_cluster_leave(cluster);
-    return failed ? sxi_cluster_tell(cluster) : own;
+    return decided ? sxi_cluster_tell(cluster) : status;
 }
 
 sx_status sxi_ranks_agree(sx_cluster *cluster, sx_status status) {
-    if (status == SX_OK) {
-        return sxi_ranks_barrier(cluster);
-    }
     sxi_cluster_enter(cluster);
-    sxi_cluster_report(cluster, status);
-    while (cluster->failure.status == SX_OK) {
+    if (status != SX_OK) {
+        sxi_cluster_report(cluster, status);
+    }
+    while (undecided(cluster)) {
         wait_a_while(cluster);
     }
+    const bool failed = cluster->failure.status != SX_OK;
     sxi_cluster_leave(cluster);
-    return sxi_cluster_tell(cluster);
+    return failed ? sxi_cluster_tell(cluster) : sxi_ranks_barrier(cluster);
 }

@@ -7,6 +7,7 @@
 #define SXI_TALK_H
 
 #include "engine/cluster.h"
+#include "engine/launcher.h"
 #include "engine/wire.h"
 
 /* What ranks say to each other: X(name, meaning). */
@@ -83,15 +84,25 @@ typedef struct sxi_talk_word {
     unsigned char behind[SXI_SHORT_BYTES];
 } sxi_talk_word;
 
+/* How to get a wire: it is there, or MPI is started. */
+typedef struct sxi_way {
+    const sxi_wire *given; /* NULL: MPI */
+    sxi_launcher launcher;
+    sxi_mpi_open_fn *open;
+    sxi_mpi_version_fn *version;
+} sxi_way;
+
 typedef struct sxi_talk {
     sx_cluster *cluster;
     sxi_wire wire;
+    sxi_way way;
     sxi_cluster_options options;
     pthread_t thread;
 
     /* Of the lock, as is the queue of the cluster. */
     pthread_cond_t work; /* something was queued, or is to be told */
-    sxi_failure failure; /* of this rank, for rank 0 */
+    sxi_failure failure; /* of this rank, for rank 0; or why it did not start */
+    bool started;        /* or failed to */
     bool closing;
 
     sxi_post *posts;
@@ -117,9 +128,10 @@ typedef struct sxi_talk {
 
 /* ---- talk.c ---- */
 
-/* sxi_talk_open - starts the thread. */
-sx_status sxi_talk_open(sx_cluster *cluster, const sxi_cluster_options *options,
-                        const sxi_wire *wire);
+/* sxi_talk_open - starts the thread and meets the other ranks. kept: false if the thread hangs in a
+ * start that was cancelled, and goes on using the cluster. */
+sx_status sxi_talk_open(sx_cluster *cluster, const sxi_cluster_options *options, const sxi_way *way,
+                        bool *kept);
 /* sxi_talk_close - says goodbye, ends thread and wire. */
 void sxi_talk_close(sx_cluster *cluster);
 /* sxi_talk_wake - with the lock held: there is something to do. */

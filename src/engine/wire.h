@@ -21,7 +21,7 @@ typedef struct sxi_wire_end {
     size_t count; /* receive: bytes */
 } sxi_wire_end;
 
-/* All but close are called by one thread alone. They return 0, or what is wrong in why
+/* All are called by the thread that opened it. They return 0, or what is wrong in why
  * [SXI_WIRE_WHY]. Messages between two ranks with one tag keep their order. */
 typedef struct sxi_wire {
     int rank, size;
@@ -35,7 +35,7 @@ typedef struct sxi_wire {
     int (*test)(void *data, sxi_wire_op *op, sxi_wire_end *end, char *why);
     /* A receive for which no message has come; it has then ended. */
     int (*cancel)(void *data, sxi_wire_op *op, char *why);
-    /* From the thread that opened it. All ranks are there and silent; else it is just left. */
+    /* All ranks are there and silent; else it is just left. */
     void (*close)(void *data);
 } sxi_wire;
 
