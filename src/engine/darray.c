@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "engine/origin.h"
 #include "engine/ranks.h"
 #include "engine/state.h"
 
@@ -88,6 +89,9 @@ void sx_darray_destroy(sx_darray **array) {
     sx_darray *gone = array ? *array : NULL;
     if (gone && gone != &no_memory && atomic_fetch_sub(&gone->users, 1) == 1) {
         empty(gone);
+        for (int i = 0; i < SXI_ORIGINS; i++) {
+            free(gone->origin[i]);
+        }
         free(gone->sentence);
         free(gone);
     }
@@ -153,8 +157,16 @@ static sx_status store(sx_darray *array) {
 }
 
 void sxi_darray_adopt(sx_darray *array, sx_darray *stored) {
+    sxi_origins origins = {0};
+    sxi_origins_add(&origins, array);
+    sxi_origins_keep(&origins, stored); /* while the files are open */
     empty(array);
     array->kind = SXI_NODE_MEMORY;
+    for (int i = 0; i < SXI_ORIGINS; i++) {
+        free(array->origin[i]);
+        array->origin[i] = stored->origin[i];
+        stored->origin[i] = NULL;
+    }
     array->values = stored->values;
     array->reserved = stored->reserved;
     array->complete = stored->complete;

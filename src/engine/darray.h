@@ -29,7 +29,7 @@ typedef enum sxi_node_kind {
 
 /* An expression that evaluates more nodes than this for one element is computed once and stored:
  * x = x + x, done twenty times, would read its file a million times. */
-enum { SXI_COST_MOST = 16 };
+enum { SXI_COST_MOST = 16, SXI_ORIGINS = 16 };
 
 /* An open file, shared by the arrays of its datasets. */
 typedef struct sxi_shared_file {
@@ -67,6 +67,8 @@ struct sx_darray {
     int64_t chunk[SX_MAX_RANK]; /* 0: not chunked; also of SOURCE along its axis */
     sxi_shared_source *source;  /* SOURCE */
     int member;
+
+    char *origin[SXI_ORIGINS]; /* files that what is stored was made of; NULL behind the last */
 
     sx_status status; /* FAILED */
     char *sentence;   /* NULL: there was no memory for it */

@@ -7,7 +7,7 @@
 
 #include "base/fail.h"
 #include "base/output.h"
-#include "engine/band.h"
+#include "engine/origin.h"
 #include "engine/ranks.h"
 #include "io/hdf5/h5file.h"
 #include "io/read/bands.h"
@@ -70,38 +70,21 @@ static sx_status write_array(sxi_h5_writer *writer, const sx_darray_dataset *dat
     return status;
 }
 
-/* Names of the files that the arrays are made of. */
-static int paths_of(int n, const sx_darray_dataset *datasets, const char *paths[SXI_BAND_LEAVES]) {
-    int count = 0;
-    for (int i = 0; i < n; i++) {
-        sxi_needs needs = {0};
-        sxi_region region = {{0}, {0}};
-        memcpy(region.count, datasets[i].array->shape, sizeof region.count);
-        if (sxi_needs_add(&needs, datasets[i].array, &region) != SX_OK) {
-            continue;
-        }
-        for (int k = 0; k < needs.leaves && count < SXI_BAND_LEAVES; k++) {
-            if (needs.leaf[k]->kind == SXI_NODE_FILE) {
-                paths[count++] = sx_hdf5_path_of(needs.leaf[k]->file->file);
-            }
-        }
-    }
-    return count;
-}
-
 static sx_status write_file(int n, const sx_darray_dataset *datasets, const char *path,
                             bool overwrite) {
-    const char *paths[SXI_BAND_LEAVES];
-    const int inputs = paths_of(n, datasets, paths);
+    sxi_origins origins = {0};
     const sx_context *context = sxi_ranks_context(datasets[0].array->cluster);
     sxi_h5_writer *writer = NULL;
     sx_status status = SX_OK;
-    SXI_TRY(sxi_output_check(path, overwrite, inputs, paths));
+    for (int i = 0; i < n; i++) {
+        sxi_origins_add(&origins, datasets[i].array);
+    }
+    SXI_TRY(sxi_output_check(path, overwrite, origins.n, origins.path));
     SXI_TRY(sxi_h5_create(path, overwrite, &writer));
     for (int i = 0; i < n; i++) {
         SXI_GO(write_array(writer, &datasets[i]));
     }
-    SXI_GO(sxi_h5_inputs(writer, context, inputs, paths));
+    SXI_GO(sxi_h5_inputs(writer, context, origins.n, origins.path));
     SXI_GO(sxi_h5_provenance(writer, context, 0, NULL));
     status = sxi_h5_commit(&writer);
 out:

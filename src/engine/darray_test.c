@@ -177,11 +177,26 @@ START_TEST(a_file_is_read_and_written_in_parts) {
         p.v[i] -= mean.v[i % 2000];
     }
     cluster = opened(1);
+    /* A sum has forgotten the file, but not its name. */
+    const char *again = sx_folder("again.h5");
+    sx_hdf5 *file = NULL;
+    char text[300];
     sx_darray *read = sx_darray_from_hdf5(cluster, out, "/data/clean");
     sx_darray *read_mean = sx_darray_from_hdf5(cluster, out, "/data/dark");
     plain_gathered(&p, read);
     plain_gathered(&mean, read_mean);
     ck_ok(sx_wait(read)); /* leaves it in the file */
+    sx_darray *sum = sx_sum(read, 0), *twice = sx_add(sum, sum);
+    ck_ok(sx_wait(twice));
+    ck_ok(sx_darray_to_hdf5(1, &(sx_darray_dataset){.array = twice, .name = "/x"}, again, false));
+    ck_ok(sx_hdf5_open(again, &file));
+    ck_ok(sxi_h5_read_text(file, "/provenance/inputs/path", 0, text, sizeof text));
+    ck_assert_str_eq(text, out);
+    sx_hdf5_close(&file);
+    ck_fails(sx_darray_to_hdf5(1, &(sx_darray_dataset){.array = twice, .name = "/x"}, out, true),
+             SX_ERR_ARGUMENT, "is the input");
+    sx_darray_destroy(&sum);
+    sx_darray_destroy(&twice);
     sx_darray_destroy(&read);
     sx_darray_destroy(&read_mean);
     sx_cluster_close(&cluster);

@@ -15,6 +15,7 @@
 #include "base/fail.h"
 #include "engine/band.h"
 #include "engine/crew.h"
+#include "engine/origin.h"
 #include "engine/ranks.h"
 #include "engine/state.h"
 #include "engine/trace.h"
@@ -589,6 +590,9 @@ static sx_darray *reduce(sx_darray *array, sxi_fold fold, int axis) {
     }
     status = fold_array(array, fold, axis, out);
     out->complete = sx_cluster_size(array->cluster) == 1;
+    sxi_origins origins = {0};
+    sxi_origins_add(&origins, array);
+    sxi_origins_keep(&origins, out);
     if (status != SX_OK) {
         sxi_darray_fail(out, status);
     }

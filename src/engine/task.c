@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "engine/origin.h"
 #include "engine/ranks.h"
 #include "engine/state.h"
 #include "engine/team.h"
@@ -195,6 +196,12 @@ out:
 
 /* Rank 0 has all of the outputs, others what they computed. */
 static void settle_outputs(const sx_task *task, sx_status status) {
+    sxi_origins origins = {0};
+    for (int u = 0; u < SX_TASK_USES && task->use[u].axes && status == SX_OK; u++) {
+        if (task->use[u].access == SX_READ) {
+            sxi_origins_add(&origins, task->use[u].array);
+        }
+    }
     for (int u = 0; u < SX_TASK_USES && task->use[u].axes; u++) {
         sx_darray *array = task->use[u].array;
         if (task->use[u].access != SX_WRITE || !array || array->kind == SXI_NODE_FAILED) {
@@ -204,6 +211,7 @@ static void settle_outputs(const sx_task *task, sx_status status) {
             sxi_darray_fail(array, status);
         } else {
             array->complete = sx_cluster_size(array->cluster) == 1;
+            sxi_origins_keep(&origins, array);
         }
     }
 }
