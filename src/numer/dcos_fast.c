@@ -55,7 +55,7 @@ static sx_status choose_kernels(sx_dcos_backend backend, const sxi_dcos_kernels 
 /* A trace that is spread serves start values up to this decay per step of the grid, farther than it
  * serves fits. Short filters pay where this many times as many delays as the mean lie together: else
  * few samples make their gains estimates that cost a fifth more starts. */
-static const double SPREAD_DECAY = 1, CROWD = 3;
+static const double SPREAD_DECAY = 0.6, CROWD = 3;
 
 /* Over the delays themselves, or over the grid that traces are spread to. */
 static sx_status make_spectrum(const sx_dcos_plan *plan, const sxi_dcos_shared *shared,
@@ -74,7 +74,8 @@ static sx_status make_spectrum(const sx_dcos_plan *plan, const sxi_dcos_shared *
         transformed.first = shared->first;
         transformed.step = shared->dx;
         const bool crowded = grid->decay_most > 2 * CROWD * (double)grid->n;
-        transformed.decay_most = crowded ? fmin(grid->decay_most, SPREAD_DECAY / shared->dx) : 0;
+        transformed.decay_most = crowded ? grid->decay_most : 0;
+        transformed.decay_served = SPREAD_DECAY / shared->dx;
         transformed.delays = grid->n;
         transformed.x = grid->x;
         transformed.factor = sxi_dcos_shared_factor;
@@ -326,6 +327,10 @@ void sxi_dcos_fast_destroy(sxi_dcos_fast **fast) {
     }
 }
 
+/* E-foldings that spread traces must serve, 0.3 a delay. With less, one trace of ten, and more, ends at
+ * a short tone beyond and is left to the exact core, which finds others on the way. */
+static const double LEAST_SERVED = 28;
+
 sx_status sxi_dcos_fast_create(const sx_dcos_plan *plan, sxi_dcos_fast **fast) {
     const sxi_dcos_kernels *kernels = NULL;
     sxi_dcos_cuda cuda = {0};
@@ -345,6 +350,9 @@ sx_status sxi_dcos_fast_create(const sx_dcos_plan *plan, sxi_dcos_fast **fast) {
     pthread_mutex_init(&made->mutex, NULL);
     if (!(plan->grid.dx > 0)) {
         SXI_GO(sxi_dcos_shared_create(&plan->grid, NULL, &made->shared));
+    }
+    if (made->shared && made->shared->decay_most < LEAST_SERVED) {
+        goto out;
     }
     if (plan->grid.dx > 0 || made->shared) {
         SXI_GO(make_spectrum(plan, made->shared, &made->spectrum));

@@ -69,7 +69,8 @@ static void level_shape(const sxi_dcos_spectrum_grid *grid, const sxi_dcos_spect
     level->low = spectrum->first / ratio;
     level->high = (spectrum->last + ratio - 1) / ratio;
     level->high = level->high < level->top ? level->high : level->top;
-    double reach = REACH / (level->decay * grid->step);
+    /* What is spread begins before its delays, and ends as far behind them. */
+    double reach = (REACH / level->decay - 2 * grid->first) / grid->step;
     int64_t samples = reach < (double)grid->samples ? (int64_t)reach + 1 : grid->samples;
     level->samples = samples + samples % 2;
 }
@@ -88,6 +89,12 @@ static sx_status level_fill(const sxi_dcos_spectrum_grid *grid, const sxi_dcos_s
     }
     sxi_spectrum_plan_fill(&level->plan);
     return sxi_dcos_spectrum_forms(grid, spectrum->step * (double)level->ratio, level);
+}
+
+static bool wanted(const sxi_dcos_spectrum_grid *grid, int level) {
+    const bool wrong = grid->decay_served > 0 && DECAYS[level] > grid->decay_served;
+    return level == 0 ||
+           (!wrong && (level < ALWAYS || SAMPLES * DECAYS[level] <= grid->decay_most));
 }
 
 sx_status sxi_dcos_spectrum_create(const sxi_dcos_spectrum_grid *grid,
@@ -110,7 +117,7 @@ sx_status sxi_dcos_spectrum_create(const sxi_dcos_spectrum_grid *grid,
     made->last = (int64_t)fmin((double)length - 1, grid->frequency_most / made->step + 1e-9);
     made->last = made->last > made->first ? made->last : made->first;
     int64_t ratio = 1;
-    for (int l = 0; l < LEVELS && (l < ALWAYS || SAMPLES * DECAYS[l] <= grid->decay_most); l++) {
+    for (int l = 0; l < LEVELS && wanted(grid, l); l++) {
         made->levels = l + 1;
         made->level[l].decay = DECAYS[l];
         level_shape(grid, made, length, ratio, &made->level[l]);

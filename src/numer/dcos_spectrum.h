@@ -28,9 +28,10 @@ typedef struct sxi_dcos_spectrum_grid {
     const double *x;                        /* [delays] */
     const double *weight;                   /* [delays] squares of dcos.h's s; NULL: 1 */
     double frequency_least, frequency_most; /* cycles; at most 0.5 / step is searched */
-    double decay_most; /* e-foldings, of what is fitted from the seeds; 0: some 100 */
-    bool centred;      /* a constant is fitted along */
-    bool own_weights;  /* sxi_dcos_spectrum_search_own will be called, too: of the grid itself */
+    double decay_most;   /* e-foldings, of what is fitted from the seeds; 0: some 100 */
+    double decay_served; /* e-foldings, beyond which sums over what is spread are wrong; 0: none */
+    bool centred;        /* a constant is fitted along */
+    bool own_weights;    /* sxi_dcos_spectrum_search_own will be called, too: of the grid itself */
     sxi_dcos_spectrum_factor_fn factor; /* NULL: 1 */
     const void *data;                   /* handed to factor */
 } sxi_dcos_spectrum_grid;
