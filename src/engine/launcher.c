@@ -5,6 +5,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "base/fail.h"
+
 /* otherwise: there is no such variable, or it holds no count. */
 static int number(const char *variable, int otherwise) {
     const char *text = getenv(variable);
@@ -32,4 +34,16 @@ void sxi_launcher_get(sxi_launcher *launcher) {
     } else if (step > 1) {
         *launcher = (sxi_launcher){name, number("SLURM_PROCID", 0), step, true};
     }
+}
+
+sx_status sxi_launcher_alone(const char *what) {
+    sxi_launcher launcher;
+    sxi_launcher_get(&launcher);
+    if (launcher.size > 1) {
+        return SXI_FAIL(SX_ERR_UNSUPPORTED,
+                        "%s started %d processes, and %s works as one: start it without %s, "
+                        "--threads sets how many cores it uses",
+                        launcher.name, launcher.size, what, launcher.name);
+    }
+    return SX_OK;
 }

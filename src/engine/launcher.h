@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+#include <sextant/status.h>
+
 typedef struct sxi_launcher {
     const char *name; /* "mpirun", "srun", "none" */
     int rank;         /* 0 without one */
@@ -14,5 +16,9 @@ typedef struct sxi_launcher {
 
 /* sxi_launcher_get - by the environment. SLURM_PROCID alone means nothing: batch scripts have it. */
 void sxi_launcher_get(sxi_launcher *launcher);
+
+/* sxi_launcher_alone - SX_ERR_UNSUPPORTED if there are several of this process: for what knows
+ * nothing of ranks, as each would do the whole work and write the same file. */
+sx_status sxi_launcher_alone(const char *what);
 
 #endif

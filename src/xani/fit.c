@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/output.h"
+#include "engine/launcher.h"
 #include "xani/fit.h"
 #include "xani/fit_arguments.h"
 
@@ -177,6 +178,7 @@ sx_status sx_xani_fit(const sx_xani_input *input, const sx_xani_fit_options *opt
     sx_dcos_plan *plan = NULL;
     sxi_fit_frame frame;
     /* First without the inputs: opening them may take minutes. */
+    SXI_GO(sxi_launcher_alone("xani fit"));
     SXI_GO(sxi_output_check(output, settled.overwrite, 0, NULL));
     SXI_GO(sxi_source_open(input, context, &source));
     const sxi_source_info *info = sxi_source_describe(source);

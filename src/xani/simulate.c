@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "engine/launcher.h"
 #include "io/hdf5/h5file.h"
 #include "xani/simulate.h"
 
@@ -372,6 +373,7 @@ static void warn_of_aliases(const sx_xani_simulate_options *options, const sxi_l
 sx_status sx_xani_simulate(const sx_xani_simulate_options *given, const char *output,
                            const sx_context *context) {
     sx_xani_simulate_options options;
+    SXI_TRY(sxi_launcher_alone("xani simulate"));
     SXI_TRY(check_options(given, &options));
     sx_status status = SX_OK;
     axis a = {0};

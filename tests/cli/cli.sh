@@ -128,6 +128,12 @@ expect 0 out 'sextant xani simulate --shape 8x6 --delays 40 -o cube.h5 --overwri
 expect 0 out '"name": "/cube/delay"' info cube.h5 --json
 json
 
+# Several copies of what works as one would write the same file.
+export OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=1
+failed 'mpirun started 4 processes, and xani fit works as one: start it without mpirun' xani fit cube.h5 -o fit.h5
+failed 'xani simulate works as one' xani simulate -o cube.h5
+unset OMPI_COMM_WORLD_SIZE OMPI_COMM_WORLD_RANK
+
 # xani fit
 usage 'sextant xani fit: -o FILE is missing' xani fit cube.h5
 usage 'sextant xani fit: --output needs a value' xani fit cube.h5 -o
