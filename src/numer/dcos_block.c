@@ -34,7 +34,7 @@ static int64_t add_jobs(sxi_dcos_tile *t, int64_t i, double best, int64_t jobs) 
         if (seed[c].gain > 0 && seed[c].gain >= worth) {
             sxi_dcos_job *job = &t->job[jobs++];
             job->pixel = t->list[i];
-            job->worth = sxi_dcos_rss_most(s);
+            job->worth = fmin(sxi_dcos_rss_most(s), sxi_dcos_rss_rival(s, modes));
             job->model = s->model[s->tried];
             job->model.evaluations = 0;
             job->model.modes = modes;
@@ -61,15 +61,34 @@ static int64_t gather_jobs(sxi_dcos_tile *t, int64_t count) {
     return jobs;
 }
 
+/* Few samples count, or there is a gap: the lobe of a tone is broad or has side lobes, and may hide two
+ * minima. Starts on both sides of the best peak take the place of the last two seeds. */
+static void put_neighbours(const sxi_dcos_grid *grid, double gain,
+                           sxi_dcos_seed seed[SXI_DCOS_CANDIDATES]) {
+    const double apart = 1; /* cycles; a start leads to minima within half of one */
+    for (int side = 0; side < 2; side++) {
+        const double moved = seed[0].frequency + (side ? apart : -apart);
+        seed[SXI_DCOS_CANDIDATES - 1 - side] = (sxi_dcos_seed){
+            .gain = gain,
+            .decay = 0.5 * seed[0].decay,
+            .frequency = fmin(fmax(moved, grid->frequency_least), grid->frequency_most)};
+    }
+}
+
 /* Where fits gained less than their starts promised, others are worth it, too. */
 static int64_t gather_more(sxi_dcos_tile *t, int64_t count) {
     int64_t jobs = 0;
     for (int64_t i = 0; i < count; i++) {
         const sxi_dcos_seeker *s = &t->list[i]->seeker;
         const double rss = s->model[s->tried + 1].rss;
-        if (!s->stop && isfinite(rss)) {
-            jobs = add_jobs(t, i, s->model[s->tried].rss - rss, jobs);
+        if (s->stop || !isfinite(rss)) {
+            continue;
         }
+        const double gain = s->model[s->tried].rss - rss;
+        if (t->list[i]->scattered) {
+            put_neighbours(&t->plan->grid, gain, t->seed[i]);
+        }
+        jobs = add_jobs(t, i, gain, jobs);
     }
     return jobs;
 }

@@ -143,6 +143,7 @@ static double common_weight(int64_t n, const double *sigma) {
 static void begin(const sxi_dcos_tile *t, sxi_dcos_pixel *p) {
     p->finished = -1;
     p->doubtful = false;
+    p->scattered = false;
     sxi_dcos_seeker_begin(&t->plan->options, &p->trace, t->absolute, &p->seeker);
     p->seeker.model[0] = (sxi_dcos_model){.rss = p->trace.yy, .evaluations = 1};
 }
@@ -184,6 +185,19 @@ static way load_equal(const sxi_dcos_tile *t, const double *y, double weight, sx
  * digits. */
 static const double LEAST_SCALE = 1e-100, MOST_SCALE = 1e100, LEAST_DEVIATION = 1e-8;
 
+/* Samples that count, (sum w)^2 / sum w^2, are fewer than this part of the delays: then a tone has
+ * another shape than in all of them. */
+static const double ALL_COUNT = 0.75;
+
+static bool scattered(const sxi_dcos_trace *trace) {
+    double square = 0;
+    for (int64_t i = 0; i < trace->grid->n; i++) {
+        const double w = trace->s[i] * trace->s[i];
+        square += w * w;
+    }
+    return (double)trace->used * (double)trace->used < ALL_COUNT * (double)trace->grid->n * square;
+}
+
 /* A trace with weights of its own, number `at` of its block, as the exact core loads it. */
 static bool load_own(const sxi_dcos_tile *t, const double *y, const double *sigma,
                      const double *weight, int64_t at, sxi_dcos_pixel *p) {
@@ -203,6 +217,7 @@ static bool load_own(const sxi_dcos_tile *t, const double *y, const double *sigm
     }
     p->y = y + t->plan->grid.first;
     begin(t, p);
+    p->scattered = scattered(&p->trace);
     return true;
 }
 

@@ -48,8 +48,9 @@ typedef struct sxi_dcos_pixel {
         *spread;       /* [fast->shared->room] y about its mean and scaled, spread; SHARED only */
     double neighbours; /* sum of y_i y_{i+1} of the scaled trace */
     sx_dcos_fit *fit;
-    int finished;  /* modes of the model that fit holds; -1: none */
-    bool doubtful; /* to be fitted by the exact core */
+    int finished;   /* modes of the model that fit holds; -1: none */
+    bool scattered; /* few of the samples count */
+    bool doubtful;  /* to be fitted by the exact core */
 } sxi_dcos_pixel;
 
 /* A minimisation: from model to the minimum it leads to. */
