@@ -85,7 +85,7 @@ static int64_t gather_more(sxi_dcos_tile *t, int64_t count) {
             continue;
         }
         const double gain = s->model[s->tried].rss - rss;
-        if (t->list[i]->scattered) {
+        if (t->list[i]->scattered || sxi_dcos_aliased(t->plan->fast, t->seed[i][0].frequency)) {
             put_neighbours(&t->plan->grid, gain, t->seed[i]);
         }
         jobs = add_jobs(t, i, gain, jobs);

@@ -207,7 +207,7 @@ START_TEST(what_has_no_room_is_refused) {
 }
 END_TEST
 
-enum { PIXELS = 700, T = 80 };
+enum { PIXELS = 700, T = 140 };
 
 static void fit(sx_dcos_backend backend, int kind, const char *name, sx_dcos_fit *fits) {
     const sx_dcos_options options = {.backend = backend};

@@ -9,6 +9,7 @@
 
 #include "base/fail.h"
 #include "kern/column.h"
+#include "kern/wave.h"
 #include "numer/dcos_shared.h"
 #include "numer/dcos_tile.h"
 
@@ -82,6 +83,55 @@ static sx_status make_spectrum(const sx_dcos_plan *plan, const sxi_dcos_shared *
         transformed.data = shared;
     }
     return sxi_dcos_spectrum_create(&transformed, spectrum);
+}
+
+/* Points of the window a cycle, and a part of its maximum that noise of random delays does not reach. */
+static const double PER_CYCLE = 4, ALIASED = 0.25;
+
+/* Terms of the window that a plan may take; very many delays are left without one. */
+static const double MOST_TERMS = 2e7;
+
+/* Adds exp(2 pi i f x) of one delay to re, im [count], f = 0, 1 / PER_CYCLE, ... */
+static void add_turns(double x, int64_t count, double *re, double *im) {
+    double c, s, u = 1, v = 0;
+    sxi_wave_turn(2 * x / PER_CYCLE, &c, &s);
+    for (int64_t k = 0; k < count; k++) {
+        re[k] += u;
+        im[k] += v;
+        const double t = u * c - v * s;
+        v = u * s + v * c;
+        u = t;
+    }
+}
+
+/* |sum of exp(2 pi i f x)| / n over frequencies up to twice the highest. */
+static sx_status make_window(const sxi_dcos_grid *grid, sxi_dcos_fast *fast) {
+    const int64_t count = (int64_t)(2 * PER_CYCLE * grid->frequency_bound) + 2;
+    if ((double)count * (double)grid->n > MOST_TERMS) {
+        return SX_OK;
+    }
+    double *sum = calloc(2 * (size_t)count, sizeof *sum);
+    fast->window = malloc((size_t)count * sizeof *fast->window);
+    if (!sum || !fast->window) {
+        free(sum);
+        return SXI_FAIL(SX_ERR_MEMORY, "no memory for the plan of a fit");
+    }
+    fast->windows = count;
+    for (int64_t i = 0; i < grid->n; i++) {
+        add_turns(grid->x[i], count, sum, sum + count);
+    }
+    for (int64_t k = 0; k < count; k++) {
+        fast->window[k] = sqrt(sum[k] * sum[k] + sum[count + k] * sum[count + k]) / (double)grid->n;
+    }
+    free(sum);
+    return SX_OK;
+}
+
+bool sxi_dcos_aliased(const sxi_dcos_fast *fast, double frequency) {
+    const int64_t k = (int64_t)(PER_CYCLE * frequency + 0.5);
+    const int64_t twice = (int64_t)(2 * PER_CYCLE * frequency + 0.5);
+    return fast->window && twice < fast->windows &&
+           (fast->window[k] > ALIASED || fast->window[twice] > ALIASED);
 }
 
 /* What own_ratios compares with. */
@@ -337,6 +387,7 @@ void sxi_dcos_fast_destroy(sxi_dcos_fast **fast) {
         sxi_dcos_shared_destroy(&(*fast)->shared);
         sxi_dcos_spectrum_destroy(&(*fast)->spectrum);
         free((*fast)->own_square);
+        free((*fast)->window);
         free(*fast);
         *fast = NULL;
     }
@@ -368,6 +419,9 @@ sx_status sxi_dcos_fast_create(const sx_dcos_plan *plan, sxi_dcos_fast **fast) {
     }
     if (made->shared && made->shared->decay_most < LEAST_SERVED) {
         goto out;
+    }
+    if (!(plan->grid.dx > 0)) {
+        SXI_GO(make_window(&plan->grid, made));
     }
     if (plan->grid.dx > 0 || made->shared) {
         SXI_GO(make_spectrum(plan, made->shared, &made->spectrum));

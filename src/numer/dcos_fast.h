@@ -28,6 +28,8 @@ typedef struct sxi_dcos_fast {
     sxi_dcos_spectrum *spectrum; /* NULL: then all traces go their own way */
     double *own_square;          /* [SXI_DCOS_OWN_DECAYS][n] exp(-2 g x) */
     double own_total[SXI_DCOS_OWN_DECAYS];
+    double *window; /* [windows] of uneven delays, see sxi_dcos_aliased; NULL: none */
+    int64_t windows;
     pthread_mutex_t mutex;      /* guards: */
     struct sxi_dcos_tile *idle; /* scratch of calls that have ended */
 } sxi_dcos_fast;
@@ -87,6 +89,10 @@ sx_status sxi_dcos_lanes_failure(sxi_dcos_lanes *lanes);
  * without          >= 0: residual leaves this mode in */
 void sxi_dcos_lanes_finish(sxi_dcos_lanes *lanes, int modes, int64_t count,
                            sxi_dcos_pixel *const *pixel, bool wanted, int without, float *residual);
+
+/* sxi_dcos_aliased - whether many of the delays see a tone of this frequency as they see a constant, or
+ * its mirror image about here: as where half of them lie one period, or half of one, apart. */
+bool sxi_dcos_aliased(const sxi_dcos_fast *fast, double frequency);
 
 /* sxi_dcos_fast_create - NULL where the plan has no fast way. */
 sx_status sxi_dcos_fast_create(const sx_dcos_plan *plan, sxi_dcos_fast **fast);

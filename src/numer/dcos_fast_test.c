@@ -221,6 +221,43 @@ START_TEST(few_samples_that_count_hide_no_better_minimum) {
 }
 END_TEST
 
+/* The slow half of the delays sees a tone near one over its spacing as it sees the mirror image: two
+ * minima half a cycle apart. */
+START_TEST(two_spacings_hide_no_better_minimum) {
+    enum { N = 60, COUNT = 2000 };
+    static double y[COUNT * N], truth[COUNT * N];
+    static sx_dcos_fit fit[COUNT];
+    double t[N];
+    sx_dcos_plan *plan;
+    int wrong = 0;
+    const sx_dcos_options options = {.fixed_modes = true, .modes = 1};
+    for (int i = 0; i < N; i++) {
+        t[i] = i < N / 2 ? 0.05 * i : 1.5 + 0.3 * (i - N / 2);
+    }
+    for (int k = 0; k < COUNT * N; k++) {
+        const int p = k / N;
+        const double near = 0.1 * (sxi_rng_uniform(83, 1, (uint64_t)p) - 0.5);
+        const double f = (p % 2 ? 1 : 0.5) / 0.3 + near;
+        const double g = 0.5 * sxi_rng_uniform(83, 2, (uint64_t)p);
+        const double phase = 6.28 * sxi_rng_uniform(83, 3, (uint64_t)p);
+        truth[k] = exp(-g * t[k % N]) * cos(6.283185307179586 * f * t[k % N] + phase);
+        y[k] = truth[k] + 0.1 * sxi_rng_normal(83, 5, (uint64_t)k);
+    }
+    ck_ok(sx_dcos_plan_create(N, t, &options, &plan));
+    ck_ok(sx_dcos_fit_tile(plan, COUNT, y, NULL, NULL, NULL, fit));
+    for (int p = 0; p < COUNT; p++) {
+        double square = 0;
+        for (int k = p * N; k < (p + 1) * N; k++) {
+            square += (y[k] - truth[k]) * (y[k] - truth[k]);
+        }
+        wrong += fit[p].state == SX_DCOS_OK && square / (N - 5) < fit[p].chi2;
+    }
+    printf("two spacings: %d of %d ok and worse than the truth\n", wrong, COUNT);
+    ck_assert_int_le(wrong, 2); /* of 29 without starts beside the peak */
+    sx_dcos_plan_destroy(&plan);
+}
+END_TEST
+
 /* Few samples are spread far beyond their ends: filters that ended too early there found short tones
  * that gained more than the trace has, and half of the traces were left without a mode. */
 START_TEST(finds_clear_modes_in_few_uneven_samples) {
@@ -424,5 +461,6 @@ END_TEST
 
 SX_TEST_MAIN("dcos_fast", agrees_with_the_exact_core, an_ok_fit_is_the_best_there_is,
              hardly_known_decays_are_looked_at_again, short_modes_in_crowded_delays_are_found,
-             few_samples_that_count_hide_no_better_minimum, finds_clear_modes_in_few_uneven_samples,
-             leaves_what_it_cannot_resolve, does_not_see_a_neighbour_with_a_gap)
+             few_samples_that_count_hide_no_better_minimum, two_spacings_hide_no_better_minimum,
+             finds_clear_modes_in_few_uneven_samples, leaves_what_it_cannot_resolve,
+             does_not_see_a_neighbour_with_a_gap)
