@@ -64,10 +64,10 @@ typedef enum sxi_dcos_end {
 
 /* A set of nonlinear parameters, and what a minimisation from there gave. */
 typedef struct sxi_dcos_model {
-    int modes;
     double theta[SXI_DCOS_NONLINEAR];
     double coefficient[SXI_DCOS_LINEAR];
     double rss;
+    int modes;
     sxi_dcos_end end;
     uint32_t frozen; /* bit j: theta[j] sits at its bound */
     int evaluations;
