@@ -8,6 +8,9 @@ static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 /* Bytes of all that lies behind one index of each axis. Sizes that no memory holds are cut. */
 static void rows_of(const int64_t *count, int rank, int64_t element, int64_t *row) {
     int64_t bytes = element;
+    for (int d = rank; d < SX_MAX_RANK; d++) {
+        row[d] = element;
+    }
     for (int d = rank - 1; d >= 0; d--) {
         row[d] = bytes;
         bytes = count[d] > 0 && bytes > INT64_MAX / 2 / count[d] ? INT64_MAX / 2 : bytes * count[d];
@@ -16,7 +19,7 @@ static void rows_of(const int64_t *count, int rank, int64_t element, int64_t *ro
 
 void sxi_bands_plan(int rank, const int64_t *start, const int64_t *count, const int64_t *chunk,
                     int64_t element, int64_t usual, int64_t most, sxi_bands *bands) {
-    int64_t row[SX_MAX_RANK] = {0};
+    int64_t row[SX_MAX_RANK];
     *bands = (sxi_bands){.rank = rank, .step = 1, .unit = 1, .bytes = element};
     for (int d = 0; d < rank; d++) {
         bands->first[d] = bands->at[d] = start[d];
