@@ -237,7 +237,7 @@ static const double LEAST_SCALE = 1e-100, MOST_SCALE = 1e100, LEAST_DEVIATION = 
 
 /* Samples that count, (sum w)^2 / sum w^2, are fewer than this part of the delays: then a tone has
  * another shape than in all of them. */
-static const double ALL_COUNT = 0.75;
+static const double ALL_COUNT = 0.67;
 
 static bool scattered(const sxi_dcos_trace *trace) {
     double square = 0;

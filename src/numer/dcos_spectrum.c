@@ -389,7 +389,7 @@ static int choose_peaks(const sxi_dcos_spectrum *spectrum, const sxi_dcos_spectr
                         int lane, float least, double keep, double chance, peak chosen[FOLLOWED]) {
     const peak *list = work->list[lane];
     sxi_dcos_seed found[LEVELS * FOLLOWED];
-    int from[LEVELS * FOLLOWED], high = 0;
+    int from[LEVELS * FOLLOWED] = {0}, high = 0;
     for (int i = 0; i < work->count[lane]; i++) {
         if (list[i].height < least) {
             continue;
