@@ -9,40 +9,16 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
-#include <sextant/cpu.h>
 #include <sextant/hdf5.h>
 #include <sextant/task.h>
-#include <sextant/version.h>
 
 #include "base/clock.h"
 #include "io/hdf5/h5file.h"
+#include "line.h"
 
 enum { ROUNDS = 7, TILE = 16, ACROSS = 20, DOWN = 38, EMPTY = 1000 };
-
-static int compare(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values) {
-    qsort(values, ROUNDS, sizeof *values, compare);
-    return values[ROUNDS / 2];
-}
-
-static void print_tail(void) {
-    char machine[160], date[32];
-    time_t now = time(NULL);
-    sx_cpu cpu;
-    sx_cpu_get(&cpu);
-    sx_cpu_describe(&cpu, machine, sizeof machine);
-    strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
-    printf("\"machine\": \"%s\", \"commit\": \"%s\", \"date\": \"%s\"}\n", machine, sx_commit(),
-           date);
-    fflush(stdout);
-}
 
 /* --- tiles --- */
 
@@ -117,13 +93,14 @@ static sx_status bench_tiles(sx_cluster *cluster) {
         ratio[round] /= loop[round];
     }
     if (status == SX_OK) {
-        const double us =
-            1e6 * median(loop) * omp_get_max_threads() / (double)(shape[0] * shape[1]);
-        printf("{\"bench\": \"engine\", \"case\": \"tiles\", \"tiles\": %d, \"threads\": %d, "
-               "\"us_per_pixel\": %.2f, \"times_loop\": %.4f, ",
-               ACROSS * DOWN, omp_get_max_threads(), us, median(ratio));
-        printf("\"least\": %.4f, \"most\": %.4f, ", ratio[0], ratio[ROUNDS - 1]);
-        print_tail();
+        const double us = 1e6 * line_spread_of(ROUNDS, loop).median * omp_get_max_threads() /
+                          (double)(shape[0] * shape[1]);
+        const line_spread times = line_spread_of(ROUNDS, ratio);
+        line_begin("engine", "tiles");
+        printf(", \"tiles\": %d, \"threads\": %d, \"us_per_pixel\": %.2f, \"times_loop\": %.4f, "
+               "\"least\": %.4f, \"most\": %.4f",
+               ACROSS * DOWN, omp_get_max_threads(), us, times.median, times.least, times.most);
+        line_end();
     }
     free(in);
     free(out);
@@ -140,11 +117,12 @@ static sx_status bench_empty(sx_cluster *cluster) {
         us[round] *= 1e6 / (EMPTY * EMPTY / 4);
     }
     if (status == SX_OK) {
-        printf("{\"bench\": \"engine\", \"case\": \"empty tiles\", \"tiles\": %d, \"threads\": %d, "
-               "\"us_per_tile\": %.3f, ",
-               EMPTY * EMPTY / 4, sx_threads(NULL), median(us));
-        printf("\"least\": %.3f, \"most\": %.3f, ", us[0], us[ROUNDS - 1]);
-        print_tail();
+        const line_spread took = line_spread_of(ROUNDS, us);
+        line_begin("engine", "empty tiles");
+        printf(", \"tiles\": %d, \"threads\": %d, \"us_per_tile\": %.3f, \"least\": %.3f, "
+               "\"most\": %.3f",
+               EMPTY * EMPTY / 4, sx_threads(NULL), took.median, took.least, took.most);
+        line_end();
     }
     free(in);
     return status;
@@ -224,12 +202,14 @@ static sx_status bench_sum(sx_cluster *cluster, int64_t megabytes) {
     unlink(path);
     sx_array_destroy(&buffer);
     if (status == SX_OK) {
-        printf("{\"bench\": \"engine\", \"case\": \"sum over frames\", \"bytes\": %lld, "
-               "\"threads\": %d, \"reader_gb_per_s\": %.2f, \"times_reader\": %.3f, ",
+        const line_spread times = line_spread_of(ROUNDS, ratio);
+        line_begin("engine", "sum over frames");
+        printf(", \"bytes\": %lld, \"threads\": %d, \"reader_gb_per_s\": %.2f, "
+               "\"times_reader\": %.3f, \"least\": %.3f, \"most\": %.3f",
                (long long)(megabytes << 20), sx_threads(NULL),
-               1e-9 * (double)(megabytes << 20) / median(reader), median(ratio));
-        printf("\"least\": %.3f, \"most\": %.3f, ", ratio[0], ratio[ROUNDS - 1]);
-        print_tail();
+               1e-9 * (double)(megabytes << 20) / line_spread_of(ROUNDS, reader).median,
+               times.median, times.least, times.most);
+        line_end();
     }
     return status;
 }

@@ -23,9 +23,9 @@
 #include <unistd.h>
 
 #include "fit_case.h"
-#include "fit_line.h"
 #include "fit_peak.h"
 #include "fit_peer.h"
+#include "line.h"
 
 enum { MOST_ROUNDS = 99, TILE = 4096 };
 static const double SLOT_S = 0.02;           /* ours is repeated for at least so long */
@@ -109,15 +109,15 @@ static sx_status session_open(const bench *b, const fit_case *c, int64_t traces,
         return SX_ERR_MEMORY;
     }
     fit_data_fill(0, traces, &s->data);
-    const double begin = fit_processor_seconds();
+    const double begin = line_processor_seconds();
     const sx_status status = fit_data_plan(&s->data, &s->plan);
-    s->plan_s = fit_processor_seconds() - begin;
+    s->plan_s = line_processor_seconds() - begin;
     return status;
 }
 
 /* Seconds of one fit of ours; negative on failure. Calls of so many traces at a time. */
 static double run_ours(session *s, int64_t traces, int64_t at_a_time) {
-    const double begin = fit_processor_seconds();
+    const double begin = line_processor_seconds();
     double seconds = 0;
     for (int64_t fits = 0;; fits += traces) {
         if (seconds > SLOT_S) {
@@ -130,7 +130,7 @@ static double run_ours(session *s, int64_t traces, int64_t at_a_time) {
                 return -1;
             }
         }
-        seconds = fit_processor_seconds() - begin;
+        seconds = line_processor_seconds() - begin;
     }
 }
 
@@ -222,9 +222,9 @@ static double run_peer(const bench *b, const session *s, const peer *who) {
         const int64_t values = count * fit_parameters(s->data.c->modes);
         return seconds > 0 && read_result(b, s->result, values) ? seconds / (double)count : -1;
     }
-    const double begin = fit_processor_seconds();
+    const double begin = line_processor_seconds();
     return who->run(&s->data, count, s->start, s->result)
-               ? (fit_processor_seconds() - begin) / (double)count
+               ? (line_processor_seconds() - begin) / (double)count
                : -1;
 }
 
@@ -270,14 +270,14 @@ static void print_states(const session *s) {
 static void print_ours(const bench *b, const session *s, record *ours, fit_peak peak,
                        double peak_s) {
     const fit_case *c = s->data.c;
-    const double seconds = fit_spread_of(ours->count, ours->seconds).median;
+    const double seconds = line_spread_of(ours->count, ours->seconds).median;
     int64_t right = 0, evaluations = 0;
     for (int64_t p = 0; p < s->data.count; p++) {
         right += s->fit[p].modes == c->modes;
         evaluations += s->fit[p].iterations;
     }
     const double count = (double)s->data.count, flop = flop_of_passes(s);
-    fit_line_begin("fit", c->name);
+    line_begin("fit", c->name);
     print_time(s, "sextant", s->data.count, seconds, b);
     printf(", \"us_least\": %.3f, \"plan_ms\": %.2f, \"right_modes\": %.4f, "
            "\"success\": %.4f, \"iterations\": %.2f, \"counted_flop\": %.0f, \"vectors\": \"%s\", "
@@ -290,14 +290,14 @@ static void print_ours(const bench *b, const session *s, record *ours, fit_peak 
         printf(", \"goal\": \"fits_per_second >= %.0f\", \"met\": %s", c->goal,
                1 / seconds >= c->goal ? "true" : "false");
     }
-    fit_line_end();
+    line_end();
 }
 
 static void print_peer(const bench *b, const session *s, const peer *who, record *r) {
     const fit_case *c = s->data.c;
-    const fit_spread ratio = fit_spread_of(r->count, r->ratio);
-    fit_line_begin("fit", c->name);
-    print_time(s, who->name, traces_of(s, who), fit_spread_of(r->count, r->seconds).median, b);
+    const line_spread ratio = line_spread_of(r->count, r->ratio);
+    line_begin("fit", c->name);
+    print_time(s, who->name, traces_of(s, who), line_spread_of(r->count, r->seconds).median, b);
     printf(", \"success\": %.4f, \"sextant_success\": %.4f, \"over_sextant\": %.2f, "
            "\"over_sextant_least\": %.2f, \"over_sextant_most\": %.2f, \"start\": \"peak of the "
            "periodogram, not timed\"",
@@ -306,7 +306,7 @@ static void print_peer(const bench *b, const session *s, const peer *who, record
         printf(", \"goal\": \"over_sextant >= %.0f\", \"met\": %s", c->goal_ratio,
                ratio.median >= c->goal_ratio ? "true" : "false");
     }
-    fit_line_end();
+    line_end();
 }
 
 /* One round: the peak, then ours and each of the others in turn. False: something failed. */
@@ -354,7 +354,7 @@ static int compare_case(const bench *b, const fit_case *c) {
         good = compare_round(b, &s, use, &ours, others);
     }
     if (good) {
-        print_ours(b, &s, &ours, peak, fit_spread_of(b->rounds, peak_s).median);
+        print_ours(b, &s, &ours, peak, line_spread_of(b->rounds, peak_s).median);
     }
     for (int i = 0; good && i < PEERS_COUNT; i++) {
         if (use[i]) {
@@ -381,13 +381,13 @@ static int compare(const bench *b) {
 
 /* --- lengths -------------------------------------------------------------------------------- */
 
-static void print_length(const bench *b, const session *s, double us, fit_spread relative) {
-    fit_line_begin("fit lengths", s->data.c->name);
+static void print_length(const bench *b, const session *s, double us, line_spread relative) {
+    line_begin("fit lengths", s->data.c->name);
     print_time(s, "sextant", b->traces, 1e-6 * us, b);
     printf(", \"per_delay_over_200\": %.3f, \"least\": %.3f, \"most\": %.3f, \"goal\": "
            "\"per_delay_over_200 <= 2\", \"met\": %s",
            relative.median, relative.least, relative.most, relative.median <= 2 ? "true" : "false");
-    fit_line_end();
+    line_end();
 }
 
 /* All lengths in each round; per delay against the first of the same kind, which is 200. */
@@ -413,8 +413,8 @@ static int lengths(const bench *b) {
     }
     for (int i = 0; i < FIT_LENGTH_COUNT && i < MOST; i++) {
         if (good) {
-            print_length(b, &s[i], fit_spread_of(b->rounds, us[i]).median,
-                         fit_spread_of(b->rounds, relative[i]));
+            print_length(b, &s[i], line_spread_of(b->rounds, us[i]).median,
+                         line_spread_of(b->rounds, relative[i]));
         }
         session_close(&s[i]);
     }
@@ -436,20 +436,20 @@ static int many_tiles(const bench *b, const fit_case *c) {
     bool good = session_open(b, c, TILE, &s) == SX_OK;
     for (int64_t p = 0; good && p < b->many; p += TILE) {
         fit_data_fill(p, p + TILE > b->many ? b->many - p : TILE, &s.data);
-        const double begin = fit_processor_seconds();
+        const double begin = line_processor_seconds();
         good = fit_data_run(&s.data, s.plan, 0, s.data.count, NULL, s.fit) == SX_OK;
-        seconds += fit_processor_seconds() - begin;
+        seconds += line_processor_seconds() - begin;
         before = p == 0 ? peak_memory_mb() : before;
     }
     if (good) {
         const double grown = peak_memory_mb() - before;
-        fit_line_begin("fit pixels", c->name);
+        line_begin("fit pixels", c->name);
         print_time(&s, "sextant", b->many, seconds / (double)b->many, b);
         printf(
             ", \"at_a_time\": %d, \"memory_grown_mb\": %.2f, \"goal\": \"memory_grown_mb <= 1\", "
             "\"met\": %s",
             TILE, grown, grown <= 1 ? "true" : "false");
-        fit_line_end();
+        line_end();
     }
     session_close(&s);
     return good ? 0 : complain(c->name);
@@ -473,14 +473,14 @@ static int pixels_case(const bench *b, const fit_case *c) {
         }
     }
     for (int i = 0; good && i < SIZES; i++) {
-        const fit_spread r = fit_spread_of(b->rounds, relative[i]);
-        const double median = fit_spread_of(b->rounds, us[i]).median;
-        fit_line_begin("fit pixels", c->name);
+        const line_spread r = line_spread_of(b->rounds, relative[i]);
+        const double median = line_spread_of(b->rounds, us[i]).median;
+        line_begin("fit pixels", c->name);
         print_time(&s, "sextant", s.data.count, 1e-6 * median, b);
         printf(", \"at_a_time\": %lld, \"us_per_call\": %.2f, \"per_fit_over_10000\": %.3f, "
                "\"least\": %.3f, \"most\": %.3f",
                (long long)AT_A_TIME[i], median * (double)AT_A_TIME[i], r.median, r.least, r.most);
-        fit_line_end();
+        line_end();
     }
     session_close(&s);
     return good ? many_tiles(b, c) : complain(c->name);
@@ -502,13 +502,13 @@ static int pixels(const bench *b) {
 static double run_threads(session *s, int threads) {
     const int64_t part = s->data.count / threads;
     int failures = 0;
-    const double begin = fit_wall_seconds();
+    const double begin = line_wall_seconds();
 #pragma omp parallel for num_threads(threads) schedule(static) reduction(+ : failures)
     for (int i = 0; i < threads; i++) {
         failures +=
             fit_data_run(&s->data, s->plan, i * part, part, NULL, s->fit + i * part) != SX_OK;
     }
-    return failures ? -1 : fit_wall_seconds() - begin;
+    return failures ? -1 : line_wall_seconds() - begin;
 }
 
 static int threads_case(const bench *b, const fit_case *c) {
@@ -522,14 +522,14 @@ static int threads_case(const bench *b, const fit_case *c) {
         ratio[round] = one[round] / two;
     }
     if (good) {
-        const fit_spread r = fit_spread_of(b->rounds, ratio);
-        fit_line_begin("fit threads", c->name);
+        const line_spread r = line_spread_of(b->rounds, ratio);
+        line_begin("fit threads", c->name);
         print_time(&s, "sextant", s.data.count,
-                   fit_spread_of(b->rounds, one).median / (double)s.data.count, b);
+                   line_spread_of(b->rounds, one).median / (double)s.data.count, b);
         printf(", \"two_threads_over_one\": %.3f, \"least\": %.3f, \"most\": %.3f, \"goal\": "
                "\"two_threads_over_one >= 1.8\", \"met\": %s",
                r.median, r.least, r.most, r.median >= 1.8 ? "true" : "false");
-        fit_line_end();
+        line_end();
     }
     session_close(&s);
     return good ? 0 : complain(c->name);

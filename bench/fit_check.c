@@ -23,10 +23,10 @@
 
 #include "base/rng.h"
 #include "fit_case.h"
-#include "fit_line.h"
 #include "fit_newton.h"
 #include "fit_peer.h"
 #include "fit_starts.h"
+#include "line.h"
 
 enum { BLOCK = 500 };
 static const double SAME_MINIMUM = 1 + 1e-4; /* of chi2 */
@@ -224,7 +224,7 @@ static void print_counts(const check *k, const fit_case *c, const counts *n) {
     const double reached = (double)n->reached / (double)n->traces;
     const double g = (double)n->g_exact / (double)n->ok, f = (double)n->f_exact / (double)n->ok;
     const double wrong = (double)n->wrong / (double)n->traces;
-    fit_line_begin("fit_check", c->name);
+    line_begin("fit_check", c->name);
     printf(", \"samples\": %d, \"traces\": %lld, \"ok\": %.5f, \"reached_truth\": %.5f, "
            "\"settled\": %.5f, \"g_exact\": %.5f, \"f_exact\": %.5f, \"starts\": %.2f, \"wrong\": "
            "%lld, \"wrong_fit\": %lld, \"seed\": %llu, \"goal\": \"reached_truth >= 0.998, g_exact "
@@ -233,7 +233,7 @@ static void print_counts(const check *k, const fit_case *c, const counts *n) {
            (double)n->settled / (double)n->ok, g, f, 1 + (double)n->starts / (double)n->traces,
            (long long)n->wrong, (long long)n->wrong_fit, (unsigned long long)k->seed,
            reached >= 0.998 && g >= 0.99 && f >= 0.99 && wrong <= 1e-5 ? "true" : "false");
-    fit_line_end();
+    line_end();
 }
 
 /* Blocks are independent; a thread has room for one. */

@@ -23,9 +23,9 @@
 #include <malloc.h>
 #include <sys/stat.h>
 
-#include <sextant/cpu.h>
 #include <sextant/hdf5.h>
-#include <sextant/version.h>
+
+#include "line.h"
 
 enum {
     MOST_ROUNDS = 50,
@@ -388,16 +388,11 @@ static bool wait_idle(void) {
     return false;
 }
 
-static int compare(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
+/* Leaves the values in their order, which pairs rounds. */
 static double median(int n, const double *values) {
     double sorted[MOST_ROUNDS];
     memcpy(sorted, values, (size_t)n * sizeof *sorted);
-    qsort(sorted, (size_t)n, sizeof *sorted, compare);
-    return n % 2 ? sorted[n / 2] : 0.5 * (sorted[n / 2 - 1] + sorted[n / 2]);
+    return line_spread_of(n, sorted).median;
 }
 
 /* Median of the ratios of one variant to another, round by round. */
@@ -412,16 +407,9 @@ static double ratio(int n, double took[VARIANTS][MOST_ROUNDS], variant of, varia
 static void print_case(const bench *b, int rounds, double took[VARIANTS][MOST_ROUNDS],
                        int64_t scratch, int busy) {
     static const char *const NAMES[VARIANTS] = {"h5dread", "ours_1", "ours_2", "pread_2", "h5py"};
-    char machine[160], date[32];
-    time_t today = 0;
-    time(&today);
-    sx_cpu cpu;
-    sx_cpu_get(&cpu);
-    sx_cpu_describe(&cpu, machine, sizeof machine);
-    strftime(date, sizeof date, "%Y-%m-%d", gmtime(&today));
-    printf("{\"bench\": \"hdf5\", \"case\": \"%s\", \"shape\": [%lld, %lld, %lld], \"mb\": %.2f",
-           b->c->name, (long long)b->shape[0], (long long)b->shape[1], (long long)b->shape[2],
-           1e-6 * (double)b->bytes);
+    line_begin("hdf5", b->c->name);
+    printf(", \"shape\": [%lld, %lld, %lld], \"mb\": %.2f", (long long)b->shape[0],
+           (long long)b->shape[1], (long long)b->shape[2], 1e-6 * (double)b->bytes);
     for (variant v = 0; v < VARIANTS; v++) {
         if (applies(b, v)) {
             printf(", \"%s_ms\": %.2f", NAMES[v], 1e3 * median(rounds, took[v]));
@@ -441,10 +429,8 @@ static void print_case(const bench *b, int rounds, double took[VARIANTS][MOST_RO
            "\"place_ms\": %.2f, \"scratch_mb\": %.2f, \"scratch_may_mb\": %.2f",
            1e3 * b->open_s, 1e3 * b->did.plan_s, 1e3 * b->did.io_s, 1e3 * b->did.decode_s,
            1e3 * b->did.place_s, 1e-3 * 1.024 * (double)scratch, 2 * (2e-6 * (double)b->chunk + 2));
-    printf(", \"rounds\": %d, \"busy\": %d, \"machine\": \"%s\", \"commit\": \"%s\", \"date\": "
-           "\"%s\"}\n",
-           rounds, busy, machine, sx_commit(), date);
-    fflush(stdout);
+    printf(", \"rounds\": %d, \"busy\": %d", rounds, busy);
+    line_end();
 }
 
 /* Opens what stays open, for a tile after the other. */

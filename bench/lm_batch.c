@@ -8,15 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include <sextant/cpu.h>
 #include <sextant/lm.h>
 #include <sextant/lm_batch.h>
-#include <sextant/version.h>
 
 #include "base/rng.h"
 #include "kern/lm_kernels.h"
+#include "line.h"
 
 enum { ROUNDS = 5, MOST = 200 };
 static const uint64_t SEED = 1;
@@ -75,23 +73,12 @@ static void make(const bench_case *c, enum sxi_model model, int p, int64_t trace
     }
 }
 
-static double processor_seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-static int compare(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Seconds of one fit by sx_lm_run, of the first traces. */
 static sx_status time_exact(const bench_case *c, const sx_lm_batch *batch, enum sxi_model model,
                             int p, double *seconds) {
     const int64_t traces = batch->traces < 500 ? batch->traces : 500;
     sx_status status = SX_OK;
-    const double begin = processor_seconds();
+    const double begin = line_processor_seconds();
     for (int64_t t = 0; status == SX_OK && t < traces; t++) {
         trace data = {model, c->n, p, batch->x, batch->y + t * c->n};
         double b[SX_LM_MAX_PARAMETERS], covariance[SX_LM_MAX_PARAMETERS * SX_LM_MAX_PARAMETERS];
@@ -100,34 +87,27 @@ static sx_status time_exact(const bench_case *c, const sx_lm_batch *batch, enum 
         }
         status = sx_lm_run(c->n, p, residuals, &data, NULL, b, covariance, NULL);
     }
-    *seconds = (processor_seconds() - begin) / (double)traces;
+    *seconds = (line_processor_seconds() - begin) / (double)traces;
     return status;
 }
 
 static void print_line(const bench_case *c, int64_t traces, double *batch, double *ratio,
                        const sx_lm_fit *fit) {
-    char machine[160], date[32];
-    time_t now = time(NULL);
+    const line_spread took = line_spread_of(ROUNDS, batch), times = line_spread_of(ROUNDS, ratio);
     int64_t ok = 0, exact = 0, evaluations = 0;
-    sx_cpu cpu;
-    sx_cpu_get(&cpu);
-    sx_cpu_describe(&cpu, machine, sizeof machine);
-    strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
     for (int64_t t = 0; t < traces; t++) {
         ok += fit[t].state == SX_LM_TRACE_OK;
         exact += fit[t].exact;
         evaluations += fit[t].evaluations;
     }
-    qsort(batch, ROUNDS, sizeof *batch, compare);
-    qsort(ratio, ROUNDS, sizeof *ratio, compare);
     printf("{\"bench\": \"lm_batch\", \"model\": \"%s\", \"samples\": %d, \"traces\": %lld, "
            "\"us_per_fit\": %.3f, \"fits_per_second\": %.0f, \"times_exact_core\": %.1f, "
            "\"least\": %.1f, \"most\": %.1f, \"ok\": %lld, \"refitted\": %lld, "
-           "\"evaluations\": %.1f, \"machine\": \"%s\", \"commit\": \"%s\", \"date\": \"%s\"}\n",
-           c->model, c->n, (long long)traces, 1e6 * batch[ROUNDS / 2], 1 / batch[ROUNDS / 2],
-           ratio[ROUNDS / 2], ratio[0], ratio[ROUNDS - 1], (long long)ok, (long long)exact,
-           (double)evaluations / (double)traces, machine, sx_commit(), date);
-    fflush(stdout);
+           "\"evaluations\": %.1f",
+           c->model, c->n, (long long)traces, 1e6 * took.median, 1 / took.median, times.median,
+           times.least, times.most, (long long)ok, (long long)exact,
+           (double)evaluations / (double)traces);
+    line_end();
 }
 
 static enum sxi_model number_of(const char *name) {
@@ -148,9 +128,9 @@ static sx_status run(const bench_case *c, int64_t traces, double *y, double *sta
         .model = c->model, .n = c->n, .x = x, .traces = traces, .y = y, .start = start};
     sx_status status = SX_OK;
     for (int round = 0; status == SX_OK && round < ROUNDS; round++) {
-        const double begin = processor_seconds();
+        const double begin = line_processor_seconds();
         status = sx_lm_batch_run(&all, fit, NULL);
-        batch[round] = (processor_seconds() - begin) / (double)traces;
+        batch[round] = (line_processor_seconds() - begin) / (double)traces;
         if (status == SX_OK) {
             status = time_exact(c, &all, model, p, &ratio[round]);
         }

@@ -11,10 +11,8 @@
 #include <string.h>
 #include <time.h>
 
-#include <sextant/cpu.h>
-#include <sextant/version.h>
-
 #include "kern/place.h"
+#include "line.h"
 
 enum { T = 200, H = 704, W = 768, PIXELS = H * W, MOST_ROUNDS = 99 };
 
@@ -61,29 +59,14 @@ static void run(const bench_case *c, const char *source, char *target) {
     }
 }
 
-static int compare(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(int n, double *values) {
-    qsort(values, (size_t)n, sizeof *values, compare);
-    return n % 2 ? values[n / 2] : 0.5 * (values[n / 2 - 1] + values[n / 2]);
-}
-
 static void print_line(const bench_case *c, int rounds, double *rate, double *ratio) {
-    char machine[160], date[32];
-    time_t now = time(NULL);
-    sx_cpu cpu;
-    sx_cpu_get(&cpu);
-    sx_cpu_describe(&cpu, machine, sizeof machine);
-    strftime(date, sizeof date, "%Y-%m-%d", gmtime(&now));
-    printf("{\"bench\": \"place\", \"case\": \"%s\", \"from\": \"%s\", \"to\": \"%s\", "
-           "\"frames_at_a_time\": %d, \"shape\": [%d, %d, %d], \"gb_per_s\": %.2f, "
-           "\"of_memcpy\": %.3f, \"rounds\": %d, \"machine\": \"%s\", \"commit\": \"%s\", "
-           "\"date\": \"%s\"}\n",
-           c->name, sx_dtype_name(c->from), sx_dtype_name(c->to), c->frames, T, H, W,
-           median(rounds, rate) * 1e-9, median(rounds, ratio), rounds, machine, sx_commit(), date);
+    line_begin("place", c->name);
+    printf(", \"from\": \"%s\", \"to\": \"%s\", \"frames_at_a_time\": %d, "
+           "\"shape\": [%d, %d, %d], \"gb_per_s\": %.2f, \"of_memcpy\": %.3f, \"rounds\": %d",
+           sx_dtype_name(c->from), sx_dtype_name(c->to), c->frames, T, H, W,
+           line_spread_of(rounds, rate).median * 1e-9, line_spread_of(rounds, ratio).median,
+           rounds);
+    line_end();
 }
 
 int main(int count, char **words) {

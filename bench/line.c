@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fit_line.h"
+#include "line.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,24 +14,24 @@ static double seconds(clockid_t clock) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-double fit_processor_seconds(void) { return seconds(CLOCK_PROCESS_CPUTIME_ID); }
-double fit_wall_seconds(void) { return seconds(CLOCK_MONOTONIC); }
+double line_processor_seconds(void) { return seconds(CLOCK_PROCESS_CPUTIME_ID); }
+double line_wall_seconds(void) { return seconds(CLOCK_MONOTONIC); }
 
 static int compare(const void *a, const void *b) {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-fit_spread fit_spread_of(int n, double *values) {
+line_spread line_spread_of(int n, double *values) {
     qsort(values, (size_t)n, sizeof *values, compare);
-    return (fit_spread){values[0], 0.5 * (values[(n - 1) / 2] + values[n / 2]), values[n - 1]};
+    return (line_spread){values[0], 0.5 * (values[(n - 1) / 2] + values[n / 2]), values[n - 1]};
 }
 
-void fit_line_begin(const char *bench, const char *name) {
+void line_begin(const char *bench, const char *name) {
     printf("{\"bench\": \"%s\", \"case\": \"%s\"", bench, name);
 }
 
-void fit_line_end(void) {
+void line_end(void) {
     char machine[160], date[32];
     const time_t now = time(NULL);
     sx_cpu cpu;
