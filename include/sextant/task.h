@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-enum { SX_TASK_USES = 16, SX_TASK_DIMENSIONS = SX_MAX_RANK };
+enum { SX_TASK_USES = 32, SX_TASK_DIMENSIONS = SX_MAX_RANK };
 
 typedef enum sx_access { SX_READ, SX_WRITE } sx_access;
 

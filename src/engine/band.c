@@ -5,10 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/fail.h"
+#include "base/pages.h"
 #include "engine/ranks.h"
 
 /* --- what is asked for --- */
@@ -143,20 +142,6 @@ sx_status sxi_band_create(sx_cluster *cluster, sxi_band **band) {
     return SX_OK;
 }
 
-/* Asks for pages of the largest size: taking 50 MB in pages of 4 kB costs as much as reading them. */
-static void take_large_pages(void *bytes, size_t count) {
-#ifdef MADV_HUGEPAGE
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    const uintptr_t before = (page - (uintptr_t)bytes % page) % page; /* to the first whole page */
-    if (count >= before + page) {
-        madvise((char *)bytes + before, (count - before) / page * page, MADV_HUGEPAGE); /* a wish */
-    }
-#else
-    (void)bytes;
-    (void)count;
-#endif
-}
-
 static sx_status make_room(memory *m, size_t bytes) {
     if (m->room >= bytes) {
         return SX_OK;
@@ -168,7 +153,7 @@ static sx_status make_room(memory *m, size_t bytes) {
         return SXI_FAIL(SX_ERR_MEMORY, "no memory to read %zu bytes at a time", bytes);
     }
     m->room = bytes;
-    take_large_pages(m->bytes, bytes);
+    sxi_pages_large(m->bytes, bytes);
     return SX_OK;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/pages.h"
 #include "engine/origin.h"
 #include "engine/ranks.h"
 #include "engine/state.h"
@@ -151,6 +152,7 @@ static sx_status store(sx_darray *array) {
         sxi_memory_release(array->cluster, bytes);
         return status;
     }
+    sxi_pages_large(values.data, (size_t)bytes);
     array->values = values;
     array->reserved = bytes;
     return SX_OK;

@@ -70,8 +70,17 @@ static sx_status write_array(sxi_h5_writer *writer, const sx_darray_dataset *dat
     return status;
 }
 
-static sx_status write_file(int n, const sx_darray_dataset *datasets, const char *path,
-                            bool overwrite) {
+typedef struct wanted {
+    int n;
+    const sx_darray_dataset *datasets;
+    const char *path;
+    bool overwrite;
+} wanted;
+
+static sx_status write_file(void *data) {
+    const wanted *w = data;
+    const int n = w->n;
+    const sx_darray_dataset *datasets = w->datasets;
     sxi_origins origins = {0};
     const sx_context *context = sxi_ranks_context(datasets[0].array->cluster);
     sxi_h5_writer *writer = NULL;
@@ -79,8 +88,8 @@ static sx_status write_file(int n, const sx_darray_dataset *datasets, const char
     for (int i = 0; i < n; i++) {
         sxi_origins_add(&origins, datasets[i].array);
     }
-    SXI_TRY(sxi_output_check(path, overwrite, origins.n, origins.path));
-    SXI_TRY(sxi_h5_create(path, overwrite, &writer));
+    SXI_TRY(sxi_output_check(w->path, w->overwrite, origins.n, origins.path));
+    SXI_TRY(sxi_h5_create(w->path, w->overwrite, &writer));
     for (int i = 0; i < n; i++) {
         SXI_GO(write_array(writer, &datasets[i]));
     }
@@ -103,8 +112,6 @@ sx_status sx_darray_to_hdf5(int n, const sx_darray_dataset *datasets, const char
             return sxi_fail_context(status, "%s: %s cannot be written", path, datasets[i].name);
         }
     }
-    sx_cluster *cluster = datasets[0].array->cluster;
-    const sx_status status =
-        sx_cluster_rank(cluster) == 0 ? write_file(n, datasets, path, overwrite) : SX_OK;
-    return sxi_ranks_agree(cluster, status);
+    wanted w = {n, datasets, path, overwrite};
+    return sxi_ranks_once(datasets[0].array->cluster, write_file, &w);
 }

@@ -10,6 +10,7 @@
 
 #include "engine/cluster.h"
 #include "engine/fake_wire.h"
+#include "engine/plan.h"
 #include "sx_folder.h"
 #include "sx_plain.h"
 
@@ -232,5 +233,57 @@ START_TEST(a_stopped_run_goes_on_with_fewer_ranks) {
 }
 END_TEST
 
-SX_TEST_MAIN("many", bad_tiles_of_all_ranks_are_counted, one_rank_stops_all,
-             out_of_memory_on_one_rank_stops_all, a_stopped_run_goes_on_with_fewer_ranks)
+/* --- whole frames, each one chunk --- */
+
+static sx_status read_nothing(void *data, int64_t first, int64_t count, const sx_array *arrays) {
+    (void)data, (void)first, (void)count, (void)arrays;
+    return SX_OK;
+}
+
+static sx_status do_nothing(const sx_tile *tile) {
+    (void)tile;
+    return SX_OK;
+}
+
+/* Every rank gets a band; together these are all tiles. */
+static sx_status plan_frames(sx_cluster *cluster, rank *r) {
+    const sx_darray_source source = {
+        .arrays = 1,
+        .array[0] = {.dtype = SX_F32, .rank = 3, .shape = {9, H, W}, .axis = 1},
+        .chunk_rows = H,
+        .read = read_nothing};
+    sx_darray *frames = NULL, *out = sx_darray_create(cluster, SX_F64, 2, (const int64_t[]){H, W});
+    sxi_plan plan;
+    int64_t tiles = 0;
+    sx_darray_from_source(cluster, &source, &frames);
+    const sx_task task = {.name = "plan",
+                          .tiles = "i=4 j=4",
+                          .cpu = do_nothing,
+                          .use = {{frames, "- i j", SX_READ}, {out, "i j", SX_WRITE}}};
+    const sx_status status = sxi_plan_make(&task, &plan);
+    for (int64_t band = 0; band < plan.bands; band++) {
+        int64_t first = 0, count = 0;
+        sxi_plan_band(&plan, band, &first, &count);
+        ck_assert_int_eq(first, tiles);
+        tiles += count;
+    }
+    ck_assert_int_eq(tiles, TILES);
+    ck_assert_int_ge(plan.bands, r->all->ranks);
+    sxi_plan_free(&plan);
+    sx_darray_destroy(&frames);
+    sx_darray_destroy(&out);
+    return status;
+}
+
+START_TEST(ranks_share_whole_frames) {
+    for (int ranks = 1; ranks <= RANKS_MOST; ranks++) {
+        shared all = {.run = plan_frames};
+        live_together(&all, ranks);
+        expect_all(&all, SX_OK, "");
+    }
+}
+END_TEST
+
+SX_TEST_MAIN("many", ranks_share_whole_frames, bad_tiles_of_all_ranks_are_counted,
+             one_rank_stops_all, out_of_memory_on_one_rank_stops_all,
+             a_stopped_run_goes_on_with_fewer_ranks)

@@ -172,14 +172,19 @@ static sx_status bytes_of(const sxi_plan *plan, int d, int64_t step, int64_t *by
     return SX_OK;
 }
 
-/* So many tiles that every rank gets several bands, in whole units where there are enough. */
+/* So many tiles that every rank gets several bands, in whole units where there are enough. Where there
+ * are fewer units than ranks, as in files of compressed frames, ranks share one: to decompress it twice
+ * is better than to leave one idle. */
 static int64_t shared(const sxi_plan *plan, int d, int64_t step, int64_t unit, int64_t bands) {
     int64_t before = 1;
     for (int e = 0; e < d; e++) {
         before *= plan->grid[e];
     }
-    const int64_t wanted = divide_up(bands, before);
-    const int64_t fair = most(plan->grid[d] / wanted, 1);
+    const int64_t grid = plan->grid[d], ranks = sx_cluster_size(plan->cluster);
+    if (divide_up(grid, unit) * before < ranks) {
+        return least(step, divide_up(grid, divide_up(ranks, before)));
+    }
+    const int64_t fair = most(grid / divide_up(bands, before), 1);
     return least(step, divide_up(fair, unit) * unit);
 }
 

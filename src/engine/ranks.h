@@ -103,6 +103,9 @@ sx_status sxi_ranks_reduce(sx_cluster *cluster, void *value, size_t count, sxi_a
  * failure's sentence is the last of this thread. This is the end of each chain of calls. */
 sx_status sxi_ranks_agree(sx_cluster *cluster, sx_status status);
 
+/* sxi_ranks_once - rank 0 calls the function; all return what came of it. */
+sx_status sxi_ranks_once(sx_cluster *cluster, sx_status (*function)(void *data), void *data);
+
 /* ---- Failure ---- */
 
 /* sxi_ranks_fail - this rank failed; all will stop. The sentence is the last of this thread. It does

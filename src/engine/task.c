@@ -187,6 +187,7 @@ static sx_status run(const sxi_plan *plan) {
     if (sx_cluster_size(plan->cluster) > 1) {
         SXI_GO(sxi_ranks_agree(plan->cluster, gather(plan, journal, &result)));
     }
+    sx_progress(sxi_ranks_context(plan->cluster), plan->task->name, plan->tiles, plan->tiles);
     status = report(plan, &result, sxi_journal_resumed(journal), sxi_now() - begin);
 out:
     sxi_journal_close(&journal);

@@ -49,7 +49,8 @@ typedef struct team {
     int current;   /* whose tiles are taken */
     bool claiming; /* a thread asks for the next band */
     bool all;      /* there are no more bands */
-    int64_t done;  /* tiles */
+    int64_t done;  /* tiles, of this rank */
+    int64_t told;  /* tiles of all ranks, as the progress says */
     sx_status status;
     char sentence[1024];
 
@@ -227,6 +228,15 @@ static sx_status report(team *t, int64_t done) {
     return status;
 }
 
+/* Of all ranks, with the lock held: bands are claimed in order, so what lies before the one at hand is
+ * done or nearly so. */
+static int64_t progress_of(team *t, const slot *s) {
+    const bool alone = sx_cluster_size(t->plan->cluster) == 1;
+    const int64_t done = alone ? t->done : s->end - s->left;
+    t->told = done > t->told ? done : t->told;
+    return t->told;
+}
+
 /* Called and returns with the lock held. */
 static void work_on(team *t, slot *s, sxi_worker *w) {
     const int64_t first = s->next, count = share(t, w, s->end - s->next);
@@ -234,8 +244,9 @@ static void work_on(team *t, slot *s, sxi_worker *w) {
     pthread_mutex_unlock(&t->lock);
     sx_status status = run_tiles(t, s, w, first, count);
     pthread_mutex_lock(&t->lock);
-    const int64_t done = t->done += count;
+    t->done += count;
     s->left -= count;
+    const int64_t done = progress_of(t, s);
     if (status == SX_OK && s->left == 0) {
         s->state = EMPTY;
         pthread_cond_broadcast(&t->changed);

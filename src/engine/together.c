@@ -125,3 +125,7 @@ out:
     free(all);
     return status;
 }
+
+sx_status sxi_ranks_once(sx_cluster *cluster, sx_status (*function)(void *data), void *data) {
+    return sxi_ranks_agree(cluster, cluster->rank == 0 ? function(data) : SX_OK);
+}
