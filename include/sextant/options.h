@@ -22,6 +22,7 @@ typedef enum sx_option_kind {
     SX_OPTION_SIZE,   /* int64_t[2], "NyxNx", both >= 1 */
     SX_OPTION_POINT,  /* int64_t[2], "y,x", both >= 0 */
     SX_OPTION_BOX,    /* int64_t[4], "y0:y1,x0:x1", half-open, 0 <= start < stop */
+    SX_OPTION_BYTES,  /* int64_t, "8G": a whole number >= 1, times 1024 for k, 1024^2 for M, G, T */
     SX_OPTION_AXES    /* sx_option_axes, "0:10,5,:", for each axis a range, an index or all */
 } sx_option_kind;
 

@@ -26,6 +26,7 @@ static size_t value_bytes(sx_option_kind kind) {
     case SX_OPTION_FLAG:
         return sizeof(bool);
     case SX_OPTION_INT:
+    case SX_OPTION_BYTES:
         return sizeof(int64_t);
     case SX_OPTION_REAL:
         return sizeof(double);
@@ -95,6 +96,25 @@ static sx_status to_size(const char *text, int64_t *size) {
         return SXI_FAIL(SX_ERR_USAGE, "'%s' is not a size such as 2x4, of two numbers from 1 on",
                         text);
     }
+    return SX_OK;
+}
+
+/* "512M" */
+static sx_status to_bytes(const char *text, int64_t *bytes) {
+    static const char letters[] = "kMGT";
+    char number[24];
+    const size_t length = strlen(text);
+    const char *letter = length > 0 ? strchr(letters, text[length - 1]) : NULL;
+    int64_t unit = 1;
+    for (const char *l = letters; letter && l <= letter; l++) {
+        unit *= 1024;
+    }
+    snprintf(number, sizeof number, "%.*s", (int)(letter ? length - 1 : length), text);
+    if (length >= sizeof number || sx_parse_int(number, bytes) != SX_OK || *bytes < 1 ||
+        *bytes > INT64_MAX / unit) {
+        return SXI_FAIL(SX_ERR_USAGE, "'%s' is not an amount of memory such as 8G or 512M", text);
+    }
+    *bytes *= unit;
     return SX_OK;
 }
 
@@ -181,6 +201,8 @@ static sx_status convert(const sx_option *option, const char *text, value *v) {
         return to_point(text, v->size);
     case SX_OPTION_BOX:
         return to_box(text, v->box);
+    case SX_OPTION_BYTES:
+        return to_bytes(text, &v->integer);
     case SX_OPTION_AXES:
         return to_axes(text, &v->axes);
     }

@@ -9,7 +9,7 @@
 
 typedef struct values {
     bool json, has_t0, has_roi;
-    int64_t threads;
+    int64_t threads, memory;
     double t0, scale;
     const char *output, *off;
     int background;
@@ -23,6 +23,7 @@ static const sx_option table[] = {
     {"off", 0, SX_OPTION_TEXT, AT(off), -1, "FILE", "laser-off file", 0, 0},
     {"json", 0, SX_OPTION_FLAG, AT(json), -1, "", "figures as JSON", 0, 0},
     {"threads", 0, SX_OPTION_INT, AT(threads), -1, "N", "at most N threads", 1, 4096},
+    {"memory", 0, SX_OPTION_BYTES, AT(memory), -1, "SIZE", "memory", 0, 0},
     {"t0", 0, SX_OPTION_REAL, AT(t0), AT(has_t0), "PS", "time zero, ps", 0, 0},
     {"scale", 0, SX_OPTION_REAL, AT(scale), -1, "X", "a factor", -2, 2},
     {"background", 0, SX_OPTION_CHOICE, AT(background), -1, "none|constant|linear|exp",
@@ -126,6 +127,30 @@ START_TEST(sizes_and_boxes_are_strict) {
     for (size_t i = 0; i < sizeof boxes / sizeof *boxes; i++) {
         values v = {0};
         ck_fails(PARSE(&v, W("--roi"), W(boxes[i])), SX_ERR_USAGE, "is not a box such as");
+    }
+}
+END_TEST
+
+START_TEST(amounts_of_memory) {
+    static const struct {
+        const char *text;
+        int64_t bytes;
+    } good[] = {{"1", 1},
+                {"3k", 3072},
+                {"512M", 512LL << 20},
+                {"8G", 8LL << 30},
+                {"8388607T", 8388607LL << 40}};
+    static const char *const bad[] = {"0", "", "G", "-1G", "8 G", "8g", "1.5G", "8GB", "8388608T"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        values v = {0};
+        ck_ok(PARSE(&v, W("--memory"), W(good[i].text)));
+        ck_assert_int_eq(v.memory, good[i].bytes);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char word[32];
+        values v = {0};
+        snprintf(word, sizeof word, "--memory=%s", bad[i]);
+        ck_fails(PARSE(&v, word), SX_ERR_USAGE, "is not an amount of memory such as 8G or 512M");
     }
 }
 END_TEST
@@ -246,6 +271,6 @@ START_TEST(man_and_completion_come_from_the_table) {
 END_TEST
 
 SX_TEST_MAIN("options", every_kind_is_read, a_mistake_leaves_the_values_alone,
-             each_mistake_has_its_sentence, sizes_and_boxes_are_strict, parts_of_any_rank,
-             numbers_are_strict, a_comma_locale_changes_nothing, nearest_word,
+             each_mistake_has_its_sentence, sizes_and_boxes_are_strict, amounts_of_memory,
+             parts_of_any_rank, numbers_are_strict, a_comma_locale_changes_nothing, nearest_word,
              help_says_every_option_once, man_and_completion_come_from_the_table)
