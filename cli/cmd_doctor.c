@@ -13,7 +13,7 @@ typedef struct values {
     cli_common common;
 } values;
 
-static const sx_option options[] = {CLI_COMMON_OPTIONS(values)};
+static const sx_option options[] = {CLI_COMMON_OPTIONS};
 static const values defaults;
 
 static void print_line(void *data, const sx_doctor_finding *f) {

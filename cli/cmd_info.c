@@ -17,7 +17,7 @@ typedef struct values {
     cli_common common;
 } values;
 
-static const sx_option options[] = {CLI_COMMON_OPTIONS(values)};
+static const sx_option options[] = {CLI_COMMON_OPTIONS};
 static const values defaults;
 
 enum { NAMES = 36 }; /* columns */

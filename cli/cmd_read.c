@@ -30,7 +30,7 @@ static const sx_option options[] = {
                "what was never written fails, or reads as the fill value as in HDF5; default "
                "error"),
     CLI_OUTPUT(values, output, "FILE", "write the values to a NumPy .npy file"),
-    CLI_COMMON_OPTIONS(values)};
+    CLI_COMMON_OPTIONS};
 
 /* "40x30"; of a scalar "1". */
 static void say_shape(const sx_read_report *report, const int64_t *shape, char *text, size_t size) {

@@ -23,7 +23,7 @@ static const sx_option options[] = {
     CLI_GIVEN(values, pixel, has_pixel, POINT, "pixel", "y,x",
               "row and column of the maps whose trace is drawn, rows of segments counted on; "
               "default: one that stands out"),
-    CLI_COMMON_OPTIONS(values)};
+    CLI_COMMON_OPTIONS};
 
 static sx_status run(cli_call *call, const void *data) {
     const values *v = data;

@@ -8,7 +8,7 @@
 #include "fit_summary.h"
 
 typedef struct values {
-    cli_common common;
+    cli_ranks ranks;
     const char *output;
     const char *off, *signal, *delay, *sigma, *mask, *detector, *i0;
     double delay_scale;
@@ -18,7 +18,7 @@ typedef struct values {
     bool has_max_modes;
     int background, init, scale, backend, precision;
     double t0, t_start, irf_fwhm;
-    bool has_t_start, has_roi;
+    bool has_t_start, has_roi, resume;
     int64_t bin[2], roi[4], tile[2];
 } values;
 
@@ -72,7 +72,10 @@ static const sx_option options[] = {
     CLI_OPTION(values, scale, CHOICE, "sigma-scale", "auto|absolute|residual",
                "errors from sigma as it is, or scaled to the residuals; default auto: absolute if "
                "sigma is known"),
-    CLI_COMMON_OPTIONS(values)};
+    CLI_FLAG(values, resume, "resume", 0,
+             "keep what is finished in OUTPUT.journal until the end, and go on with what is there"),
+    CLI_RANKS_OPTIONS,
+    CLI_COMMON_OPTIONS};
 
 /* Exactly one kind of input. */
 static sx_status check_input(cli_call *call, const values *v) {
@@ -135,7 +138,8 @@ static sx_status run(cli_call *call, const void *data) {
                                         .has_t_start = v->has_t_start},
                                .has_roi = v->has_roi,
                                .irf_fwhm = v->irf_fwhm,
-                               .overwrite = v->common.overwrite};
+                               .resume = v->resume,
+                               .overwrite = v->ranks.common.overwrite};
     if (v->modes == 0) {
         fit.dcos.modes = 0;
     }
@@ -143,15 +147,15 @@ static sx_status run(cli_call *call, const void *data) {
     memcpy(fit.roi, v->roi, sizeof fit.roi);
     memcpy(fit.tile, v->tile, sizeof fit.tile);
     sx_xani_fit_summary summary = {0};
-    status = sx_xani_fit(&input, &fit, v->output, call->context, &summary);
-    if (status != SX_OK) {
+    status = sx_xani_fit(&input, &fit, v->output, call->cluster, &summary);
+    if (status != SX_OK || !sx_cluster_speaks(call->cluster)) {
         return status;
     }
     const char *name = input.cube ? input.cube : input.signal;
-    if (v->common.json) {
+    if (v->ranks.common.json) {
         return cli_fit_summary_json(&summary, name, v->output);
     }
-    return v->common.quiet ? SX_OK : cli_fit_summary_print(&summary, name, v->output);
+    return v->ranks.common.quiet ? SX_OK : cli_fit_summary_print(&summary, name, v->output);
 }
 
 const cli_command cli_xani_fit = {
@@ -167,5 +171,6 @@ const cli_command cli_xani_fit = {
     .bytes = sizeof(values),
     .defaults = &defaults,
     .most = 1,
+    .ranked = true,
     .run = run,
 };

@@ -39,7 +39,7 @@ static const sx_option options[] = {
     CLI_RANGE(values, seed, INT, "seed", "N",
               "of the noise; the same seed gives the same file; default 1", 1, 9e15),
     CLI_FLAG(values, noiseless, "noiseless", 0, "leave the noise out"),
-    CLI_COMMON_OPTIONS(values)};
+    CLI_COMMON_OPTIONS};
 
 static sx_status run(cli_call *call, const void *data) {
     const values *v = data;

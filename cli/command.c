@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <sextant/engine.h>
+
 #include "guard.h"
 #include "line.h"
 #include "stop.h"
@@ -52,9 +54,31 @@ static void progress(void *data, const char *what, int64_t done, int64_t total) 
     cli_terminal_progress(data, what, done, total);
 }
 
+/* As one of the processes that a launcher started together, or alone. */
+static sx_status run_ranked(const cli_command *command, cli_call *call, const cli_ranks *ranks) {
+    sx_status status = sx_cluster_open(call->context, &call->cluster);
+    if (status == SX_OK && ranks->memory > 0) {
+        status = sx_engine_memory(call->cluster, ranks->memory);
+    }
+    if (status == SX_OK && ranks->trace) {
+        status = sx_engine_trace(call->cluster, ranks->trace);
+    }
+    if (status == SX_OK) {
+        status = command->run(call, ranks);
+    }
+    if (status == SX_OK && ranks->trace) {
+        status = sx_engine_trace_end(call->cluster);
+    }
+    call->silent = !sx_cluster_speaks(call->cluster);
+    sx_cluster_close(&call->cluster);
+    return status;
+}
+
 static sx_status work(const cli_command *command, cli_call *call, const cli_common *common,
                       const char *line) {
-    cli_terminal *terminal = cli_terminal_open(command->help.name, common->quiet);
+    const cli_ranks *ranks = command->ranked ? (const cli_ranks *)(const void *)common : NULL;
+    cli_terminal *terminal = cli_terminal_open(command->help.name, common->quiet,
+                                               ranks ? (cli_progress)ranks->progress : CLI_BAR);
     const sx_context context = {.log = cli_terminal_log,
                                 .progress = progress,
                                 .cancel = cli_terminal_cancelled,
@@ -62,7 +86,7 @@ static sx_status work(const cli_command *command, cli_call *call, const cli_comm
                                 .threads = (int)common->threads,
                                 .command = line};
     call->context = &context; /* cppcheck-suppress autoVariables // run is over before it is gone */
-    const sx_status status = command->run(call, common);
+    const sx_status status = ranks ? run_ranked(command, call, ranks) : command->run(call, common);
     cli_terminal_close(terminal);
     return status;
 }
@@ -76,9 +100,11 @@ static int finish(const cli_command *command, const cli_call *call, sx_status st
     if (status == SX_OK) {
         return 0;
     }
-    fprintf(stderr, "%s: ", command->help.name);
-    cli_print_text(stderr, *sentence ? sentence : sx_status_text(status));
-    putc('\n', stderr);
+    if (!call->silent) {
+        fprintf(stderr, "%s: ", command->help.name);
+        cli_print_text(stderr, *sentence ? sentence : sx_status_text(status));
+        putc('\n', stderr);
+    }
     return status == SX_ERR_USAGE ? 2 : 1;
 }
 

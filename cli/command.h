@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <sextant/cluster.h>
 #include <sextant/context.h>
 #include <sextant/options.h>
 #include <sextant/status.h>
@@ -17,17 +18,35 @@ typedef struct cli_common {
     int64_t threads;
 } cli_common;
 
-/* Last lines of the option table of every command, whose values are a struct `type`. */
-#define CLI_COMMON_OPTIONS(type)                                                                   \
-    CLI_RANGE(type, common.threads, INT, "threads", "N",                                           \
+/* Last lines of the option table of every command. */
+#define CLI_COMMON_OPTIONS                                                                         \
+    CLI_RANGE(cli_common, threads, INT, "threads", "N",                                            \
               "use at most N cores; default: all that this process may use", 1, 4096),             \
-        CLI_FLAG(type, common.json, "json", 0, "print figures as one JSON object"),                \
-        CLI_FLAG(type, common.overwrite, "overwrite", 0, "replace an output that exists"),         \
-        CLI_FLAG(type, common.quiet, "quiet", 'q',                                                 \
+        CLI_FLAG(cli_common, json, "json", 0, "print figures as one JSON object"),                 \
+        CLI_FLAG(cli_common, overwrite, "overwrite", 0, "replace an output that exists"),          \
+        CLI_FLAG(cli_common, quiet, "quiet", 'q',                                                  \
                  "print nothing but warnings and what --json asks for"),                           \
-        CLI_FLAG(type, common.help, "help", 'h', "print this help"), {                             \
+        CLI_FLAG(cli_common, help, "help", 'h', "print this help"), {                              \
         0                                                                                          \
     }
+
+/* First member of the values of a command that works in several ranks. */
+typedef struct cli_ranks {
+    cli_common common;
+    int64_t memory; /* 0: chosen */
+    const char *trace;
+    int progress; /* cli_progress */
+} cli_ranks;
+
+#define CLI_RANKS_OPTIONS                                                                          \
+    CLI_OPTION(cli_ranks, memory, BYTES, "memory", "SIZE",                                         \
+               "hold at most so much of the data at a time, of each process, such as 8G; "         \
+               "default: three quarters of what is free"),                                         \
+        CLI_OPTION(cli_ranks, progress, CHOICE, "progress", "auto|json",                           \
+                   "how to tell it on stderr: a bar if that is a terminal, or lines of JSON"),     \
+        CLI_OPTION(cli_ranks, trace, TEXT, "trace", "FILE",                                        \
+                   "write what each thread of each process did when, for chrome://tracing and "    \
+                   "ui.perfetto.dev")
 
 /* One line of an option table. */
 #define CLI_FLAG(type, field, name, letter, help)                                                  \
@@ -50,6 +69,8 @@ typedef struct cli_call {
     const char *const *arguments; /* what is not an option */
     int count;
     const sx_context *context; /* with log, progress, cancel, threads and the command line */
+    sx_cluster *cluster;       /* of a command that works in several ranks */
+    bool silent;               /* another rank says what there is to say */
     char sentence[1024];       /* of cli_fail */
 } cli_call;
 
@@ -60,6 +81,7 @@ typedef struct cli_command {
     size_t bytes;         /* of its values */
     const void *defaults; /* values before parsing */
     int least, most;      /* number of arguments */
+    bool ranked;          /* works in several ranks; its values begin with a cli_ranks */
     bool guarded;         /* works in a child process: the first argument is a file that may crash
                              the HDF5 library */
     /* Removes what process pid, which died at work, left behind; NULL where nothing can be. */

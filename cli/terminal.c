@@ -16,7 +16,7 @@ static const double DRAW_EVERY = 0.1; /* seconds */
 
 struct cli_terminal {
     const char *command;
-    bool quiet, bar, drawn;
+    bool quiet, bar, lines, drawn;
     char what[32];         /* what is being counted */
     double started, shown; /* when that began, when it was last drawn; s */
     pthread_mutex_t lock;  /* a log and a progress call may meet */
@@ -31,10 +31,11 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-cli_terminal *cli_terminal_open(const char *command, bool quiet) {
+cli_terminal *cli_terminal_open(const char *command, bool quiet, cli_progress progress) {
     the_terminal = (cli_terminal){.command = command,
                                   .quiet = quiet,
-                                  .bar = !quiet && isatty(STDERR_FILENO),
+                                  .lines = progress == CLI_LINES,
+                                  .bar = progress == CLI_BAR && !quiet && isatty(STDERR_FILENO),
                                   .lock = PTHREAD_MUTEX_INITIALIZER};
     /* A write beyond the allowed size of a file shall fail and be told, not kill. */
     signal(SIGXFSZ, SIG_IGN);
@@ -103,9 +104,15 @@ static void draw(const cli_terminal *terminal, int64_t done, int64_t total, doub
             full, BAR - n, none, speed, *left ? ", " : "", left);
 }
 
+/* For programs: one object a line. */
+static void print_line(const cli_terminal *terminal, int64_t done, int64_t total, double seconds) {
+    fprintf(stderr, "{\"progress\": \"%s\", \"done\": %lld, \"total\": %lld, \"seconds\": %.3f}\n",
+            terminal->what, (long long)done, (long long)total, seconds);
+}
+
 void cli_terminal_progress(void *data, const char *what, int64_t done, int64_t total) {
     cli_terminal *terminal = data;
-    if (!terminal->bar) {
+    if (!terminal->bar && !terminal->lines) {
         return;
     }
     pthread_mutex_lock(&terminal->lock);
@@ -115,7 +122,10 @@ void cli_terminal_progress(void *data, const char *what, int64_t done, int64_t t
         terminal->started = t;
         terminal->shown = 0;
     }
-    if (t - terminal->shown >= DRAW_EVERY) {
+    if (terminal->lines && (t - terminal->shown >= DRAW_EVERY || done == total)) {
+        print_line(terminal, done, total, t - terminal->started);
+        terminal->shown = t;
+    } else if (t - terminal->shown >= DRAW_EVERY) {
         draw(terminal, done, total, t - terminal->started);
         fflush(stderr);
         terminal->shown = t;

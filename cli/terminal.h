@@ -11,8 +11,11 @@
 
 typedef struct cli_terminal cli_terminal;
 
+/* How progress is told: in the order of --progress. */
+typedef enum cli_progress { CLI_BAR, CLI_LINES } cli_progress;
+
 /* cli_terminal_open - one at a time. */
-cli_terminal *cli_terminal_open(const char *command, bool quiet);
+cli_terminal *cli_terminal_open(const char *command, bool quiet, cli_progress progress);
 
 /* cli_terminal_close - takes the bar away. */
 void cli_terminal_close(cli_terminal *terminal);

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <sextant/cluster.h>
 #include <sextant/context.h>
 #include <sextant/dcos.h>
 #include <sextant/status.h>
@@ -39,14 +40,16 @@ typedef struct sx_xani_fit_options {
         tile[2]; /* so many pixels are one piece of work; 0: chosen. Does not change the result */
     double irf_fwhm; /* ps; 0: no correction */
     bool overwrite;
+    /* Finished tiles are kept in OUTPUT.journal (of rank r > 0 in OUTPUT.journal.r) until the output is
+     * complete, and what is there of an earlier run like this one is not computed again. */
+    bool resume;
 } sx_xani_fit_options;
 
 typedef struct sx_xani_fit_summary {
     int64_t pixels, delays, delays_left_out;
     int64_t state[16];                    /* pixels by sx_dcos_state */
     int64_t modes[SX_DCOS_MAX_MODES + 1]; /* pixels in state ok by number of modes */
-    /* Seconds by the clock: waiting for input; fitting, beside which the next rows are read and the
-     * last ones written; writing what was left at the end. */
+    /* Seconds by the clock: waiting for input; fitting, beside which the next rows are read; writing. */
     double seconds_read, seconds_fit, seconds_write;
     double frequency_lowest, frequency_highest; /* THz, searched */
     char layout[64];                            /* what the input was taken for */
@@ -56,11 +59,14 @@ typedef struct sx_xani_fit_summary {
 } sx_xani_fit_summary;
 
 /* sx_xani_fit - fits every pixel of a cube and writes fit.h5 (layout: design,
- * docs/man/sextant-xani-fit). The output appears complete or not at all. SX_ERR_* with a sentence
- * naming file and dataset. */
+ * docs/man/sextant-xani-fit). The output appears complete or not at all. Its values do not depend on the
+ * number of ranks and threads. SX_ERR_* with a sentence naming file and dataset.
+ *
+ * in   cluster  whose ranks all call this with the same arguments; NULL: this process alone, silent, on
+ *               all its cores
+ * out  summary  complete on rank 0; NULL allowed */
 SX_API sx_status sx_xani_fit(const sx_xani_input *input, const sx_xani_fit_options *options,
-                             const char *output, const sx_context *context,
-                             sx_xani_fit_summary *summary);
+                             const char *output, sx_cluster *cluster, sx_xani_fit_summary *summary);
 
 /* A cube with known truth: pixels on a lattice of q, nearest-neighbour phonons, Poisson noise.
  * Zero: default. */

@@ -41,23 +41,19 @@ static sx_status read_pixel(sxi_source *source, const sxi_fit_frame *frame, int6
     int64_t first = frame->y0 + row % frame->rows * frame->bin_y;
     int64_t count = first + frame->bin_y < frame->y1 ? frame->bin_y : frame->y1 - first;
     const int64_t shape[] = {info->nt, count, info->width};
-    sxi_fit_band band = {.segment = row / frame->rows,
-                         .row0 = row % frame->rows,
-                         .rows = 1,
-                         .stored0 = row / frame->rows * frame->segment_rows + first,
-                         .stored = count};
-    SXI_GO(sx_array_create(info->dtype, 3, shape, &band.y));
-    SXI_GO(sx_array_create(SX_U8, 2, shape + 1, &band.mask));
+    sxi_fit_patch patch = {.rows = 1, .column = column, .columns = 1};
+    SXI_GO(sx_array_create(info->dtype, 3, shape, &patch.y));
+    SXI_GO(sx_array_create(SX_U8, 2, shape + 1, &patch.mask));
     if (info->has_sigma) {
-        SXI_GO(sx_array_create(info->dtype, 3, shape, &band.sigma));
+        SXI_GO(sx_array_create(info->dtype, 3, shape, &patch.sigma));
     }
-    SXI_GO(sxi_source_read(source, band.stored0, count, &band.y,
-                           info->has_sigma ? &band.sigma : NULL, &band.mask));
-    sxi_fit_gather(frame, &band, info->weight, column, 1, y, sigma);
+    SXI_GO(sxi_source_read(source, row / frame->rows * frame->segment_rows + first, count, &patch.y,
+                           info->has_sigma ? &patch.sigma : NULL, &patch.mask));
+    sxi_fit_gather(frame, &patch, info->weight, y, sigma);
 out:
-    sx_array_destroy(&band.y);
-    sx_array_destroy(&band.sigma);
-    sx_array_destroy(&band.mask);
+    sx_array_destroy(&patch.y);
+    sx_array_destroy(&patch.sigma);
+    sx_array_destroy(&patch.mask);
     return status;
 }
 

@@ -2,65 +2,94 @@
  * The main job: a cube into maps. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fail.h"
 #include "base/output.h"
+#include "base/text.h"
 #include "engine/launcher.h"
+#include "engine/ranks.h"
 #include "xani/fit.h"
 #include "xani/fit_arguments.h"
+#include "xani/fit_key.h"
+
+typedef struct job {
+    const sx_xani_input *input;
+    sx_cluster *cluster;
+    const sx_context *context;
+    sx_xani_fit_options options; /* settled */
+    const char *output;
+    sx_xani_fit_summary *summary;
+    sxi_source *source;
+    const sxi_source_info *info;
+    sxi_fit_frame frame;
+    sx_dcos_plan *plan;
+    sxi_fit_samples samples;
+    sxi_fit_maps maps;
+    sxi_fit_work work;
+    char *journal, *key; /* NULL: without --resume */
+} job;
+
+/* --- what came of it --- */
+
+/* Pixels are counted in their order, so that sums depend on nothing else. far: pixels in state ok whose
+ * offset no relative change would have. */
+static void summarise(const job *j, int64_t *far) {
+    sx_xani_fit_summary *summary = j->summary;
+    const uint8_t *state = sxi_fit_maps_values(&j->maps, "state");
+    const uint8_t *modes = sxi_fit_maps_values(&j->maps, "modes");
+    const double *chi2 = sxi_fit_maps_values(&j->maps, "chi2");
+    const double *offset = sxi_fit_maps_values(&j->maps, "offset");
+    double sum = 0;
+    *far = 0;
+    for (int64_t i = 0; i < summary->pixels; i++) {
+        summary->state[state[i]]++;
+        if (state[i] == SX_DCOS_OK) {
+            summary->modes[modes[i]]++;
+            sum += chi2[i];
+            *far += fabs(offset[i]) > 0.5;
+        }
+    }
+    const int64_t ok = summary->state[SX_DCOS_OK];
+    summary->chi2_mean = ok > 0 ? sum / (double)ok : (double)NAN;
+    if (summary->pixels == 1) {
+        sxi_fit_maps_single(&j->maps, &summary->single);
+    }
+}
 
 /* What looks like a wrong input though every pixel is as good as it says. */
-static void remark(const sxi_fit_run *run) {
-    sx_xani_fit_summary *summary = run->summary;
+static void remark(const job *j, int64_t far) {
+    const sx_xani_fit_summary *summary = j->summary;
     int64_t ok = summary->state[SX_DCOS_OK], masked = summary->state[SX_DCOS_MASKED];
-    summary->chi2_mean = ok > 0 ? run->chi2_sum / (double)ok : (double)NAN;
     if (2 * masked > summary->pixels) {
-        sx_log(run->context, SX_LOG_WARNING,
+        sx_log(j->context, SX_LOG_WARNING,
                "%lld of %lld pixels have no usable sample; in a mask 0 is good, and sigma must be "
                "above 0",
                (long long)masked, (long long)summary->pixels);
     }
     int64_t bound = summary->state[SX_DCOS_AT_BOUND];
-    if (10 * bound > summary->pixels - masked &&
-        run->output.options->dcos.background <= SX_BACKGROUND_NONE) {
-        sx_log(run->context, SX_LOG_WARNING,
+    if (10 * bound > summary->pixels - masked && j->options.dcos.background <= SX_BACKGROUND_NONE) {
+        sx_log(j->context, SX_LOG_WARNING,
                "%lld pixels ended at a bound, often a sign of a background that is not constant: "
                "try --background exp or linear",
                (long long)bound);
     }
     if (summary->has_sigma && summary->chi2_mean < 0.5) {
         sx_log(
-            run->context, SX_LOG_WARNING,
+            j->context, SX_LOG_WARNING,
             "mean chi2 of ok pixels is %.3g: sigma is about %.1f times too large, and so are the "
             "errors",
             summary->chi2_mean, 1 / sqrt(summary->chi2_mean));
     }
-    if (2 * run->far > ok && summary->pixels > 1) {
-        sx_log(run->context, SX_LOG_WARNING,
+    if (2 * far > ok && summary->pixels > 1) {
+        sx_log(j->context, SX_LOG_WARNING,
                "the signal lies more than 0.5 from 0 in %lld of %lld ok pixels; on / off - 1 was "
                "expected, other signals give amplitudes in their own units",
-               (long long)run->far, (long long)ok);
+               (long long)far, (long long)ok);
     }
-}
-
-/* The scale of errors is settled here, where it is known whether sigma is real: binning makes one
- * of its own. */
-static sx_status settle_options(const sxi_source_info *info, sx_xani_fit_options *options) {
-    if (options->dcos.scale == SX_SCALE_ABSOLUTE && !info->has_sigma) {
-        return SXI_FAIL(SX_ERR_ARGUMENT,
-                        "absolute errors need sigma, and %s (%s) has none: give "
-                        "--sigma FILE:/path or choose --sigma-scale residual",
-                        info->paths[0], info->layout);
-    }
-    if (options->dcos.scale == SX_SCALE_AUTO) {
-        options->dcos.scale = info->has_sigma ? SX_SCALE_ABSOLUTE : SX_SCALE_RESIDUAL;
-    }
-    if (options->irf_fwhm < 0) {
-        return SXI_FAIL(SX_ERR_ARGUMENT, "a pulse length of %g ps is negative", options->irf_fwhm);
-    }
-    return SX_OK;
 }
 
 /* What later steps need of our own cube: bin edges, photon energy, goniometer angles and the like.
@@ -112,17 +141,55 @@ out:
     return status;
 }
 
-static void describe_job(const sxi_fit_run *run) {
-    const sxi_source_info *info = run->output.info;
-    const sxi_fit_frame *frame = run->output.frame;
-    sx_xani_fit_summary *summary = run->summary;
-    *summary = (sx_xani_fit_summary){.delays = info->nt,
-                                     .delays_left_out = info->nt - sx_dcos_plan_used(run->plan),
-                                     .has_sigma = info->has_sigma};
-    summary->pixels = frame->segments * frame->rows * frame->columns;
-    snprintf(summary->layout, sizeof summary->layout, "%s", info->layout);
-    sx_dcos_plan_window(run->plan, &summary->frequency_lowest, &summary->frequency_highest);
-    sx_log(run->context, SX_LOG_INFO, "input: %s", info->layout);
+/* How the maps came to be. */
+static sx_status write_origin(const job *j, sxi_h5_writer *writer) {
+    if (strncmp(j->info->layout, "sextant cube", 12) == 0) {
+        SXI_TRY(pass_on(j->info, writer));
+    }
+    SXI_TRY(sxi_h5_inputs(writer, j->context, j->info->inputs, j->info->paths));
+    SXI_TRY(sxi_h5_provenance(writer, j->context, 0, NULL));
+    return sxi_fit_arguments_write(j->input, writer);
+}
+
+static sx_status finish(void *data) {
+    const job *j = data;
+    sxi_h5_writer *writer = NULL;
+    sx_status status = SX_OK;
+    const double start = sxi_now();
+    int64_t far = 0;
+    summarise(j, &far);
+    remark(j, far);
+    SXI_GO(sxi_h5_create(j->output, j->options.overwrite, &writer));
+    SXI_GO(sxi_fit_maps_write(&j->maps, j->plan, writer));
+    SXI_GO(write_origin(j, writer));
+    SXI_GO(sxi_h5_commit(&writer));
+    if (j->journal) {
+        sx_journal_remove(j->journal);
+    }
+    j->summary->seconds_write = sxi_now() - start;
+out:
+    sxi_h5_abandon(&writer);
+    return status;
+}
+
+/* --- the work --- */
+
+/* The scale of errors is settled here, where it is known whether sigma is real: binning makes one
+ * of its own. */
+static sx_status settle_options(const sxi_source_info *info, sx_xani_fit_options *options) {
+    if (options->dcos.scale == SX_SCALE_ABSOLUTE && !info->has_sigma) {
+        return SXI_FAIL(SX_ERR_ARGUMENT,
+                        "absolute errors need sigma, and %s (%s) has none: give "
+                        "--sigma FILE:/path or choose --sigma-scale residual",
+                        info->paths[0], info->layout);
+    }
+    if (options->dcos.scale == SX_SCALE_AUTO) {
+        options->dcos.scale = info->has_sigma ? SX_SCALE_ABSOLUTE : SX_SCALE_RESIDUAL;
+    }
+    if (options->irf_fwhm < 0) {
+        return SXI_FAIL(SX_ERR_ARGUMENT, "a pulse length of %g ps is negative", options->irf_fwhm);
+    }
+    return SX_OK;
 }
 
 /* Planes of the maps of modes. */
@@ -131,69 +198,124 @@ static int planes_of(const sx_dcos_options *options) {
     return planes > 0 ? planes : options->fixed_modes ? 1 : SX_DCOS_MAX_MODES;
 }
 
-/* Of a tile; one too large for any band is cut to it later. */
-static int64_t pixels_of(const int64_t tile[2]) {
-    const int64_t most = 1 << 24;
-    return (tile[0] < most ? tile[0] : most) * (tile[1] < most ? tile[1] : most);
+static void describe_job(const job *j) {
+    const sxi_source_info *info = j->info;
+    sx_xani_fit_summary *summary = j->summary;
+    *summary = (sx_xani_fit_summary){.delays = info->nt,
+                                     .delays_left_out = info->nt - sx_dcos_plan_used(j->plan),
+                                     .has_sigma = info->has_sigma};
+    summary->pixels = j->frame.segments * j->frame.rows * j->frame.columns;
+    snprintf(summary->layout, sizeof summary->layout, "%s", info->layout);
+    sx_dcos_plan_window(j->plan, &summary->frequency_lowest, &summary->frequency_highest);
+    sx_log(j->context, SX_LOG_INFO, "input: %s", info->layout);
 }
 
-/* How the maps came to be. */
-static sx_status write_origin(const sxi_fit_run *run, const sx_xani_input *input) {
-    const sxi_source_info *info = run->output.info;
-    if (strncmp(info->layout, "sextant cube", 12) == 0) {
-        SXI_TRY(pass_on(info, run->writer));
+/* Where finished tiles are kept, with --resume. */
+static sx_status name_journal(job *j) {
+    sxi_text name = {0};
+    sxi_text_add(&name, "%s.journal", j->output);
+    char *journal = sxi_text_take(&name);
+    if (journal && j->options.resume) {
+        j->journal = journal;
+        return sxi_fit_key(j->input, &j->options, j->info, &j->key);
     }
-    SXI_TRY(sxi_h5_provenance(run->writer, run->context, 0, NULL));
-    return sxi_fit_arguments_write(input, run->writer);
+    if (journal && access(journal, F_OK) == 0) {
+        sx_log(
+            j->context, SX_LOG_WARNING,
+            "%s holds results of a run that did not end; this one begins anew, --resume would go "
+            "on with it",
+            journal);
+    }
+    free(journal);
+    return journal ? SX_OK : SXI_FAIL(SX_ERR_MEMORY, "no memory for the name of a journal");
 }
 
-/* options are settled. */
-static sx_status run_job(const sx_xani_input *input, const sx_xani_fit_options *options,
-                         const char *output, sxi_fit_run *run) {
-    sx_status status = SX_OK;
-    run->output.options = options;
-    run->output.modes = planes_of(&options->dcos);
-    run->piece = pixels_of(options->tile);
-    describe_job(run);
-    SXI_GO(sxi_h5_create(output, options->overwrite, &run->writer));
-    SXI_GO(sxi_fit_output_create(&run->output, run->plan, run->writer));
-    SXI_GO(sxi_fit_run_all(run));
-    remark(run);
-    const double start = sxi_now();
-    SXI_GO(write_origin(run, input));
-    SXI_GO(sxi_h5_commit(&run->writer));
-    run->summary->seconds_write += sxi_now() - start;
-    sx_progress(run->context, "pixels", run->summary->pixels, run->summary->pixels);
-out:
-    sxi_h5_abandon(&run->writer);
+/* All that needs no work yet; each rank looks for itself. */
+static sx_status prepare(job *j) {
+    /* First without the inputs: opening them may take minutes. */
+    SXI_TRY(sxi_output_check(j->output, j->options.overwrite, 0, NULL));
+    SXI_TRY(sxi_source_open(j->input, j->context, &j->source));
+    j->info = sxi_source_describe(j->source);
+    SXI_TRY(sxi_output_check(j->output, j->options.overwrite, j->info->inputs, j->info->paths));
+    SXI_TRY(settle_options(j->info, &j->options));
+    SXI_TRY(sxi_fit_frame_make(j->info, &j->options, &j->frame));
+    SXI_TRY(sx_dcos_plan_create(j->info->nt, j->info->delay_ps, &j->options.dcos, &j->plan));
+    describe_job(j);
+    SXI_TRY(name_journal(j));
+    j->maps = (sxi_fit_maps){.info = j->info,
+                             .options = &j->options,
+                             .frame = &j->frame,
+                             .modes = planes_of(&j->options.dcos)};
+    return sxi_fit_work_create(j->plan, &j->maps, sx_threads(j->context), &j->work);
+}
+
+static sx_status fit_all(job *j) {
+    int64_t tile[2];
+    char tiles[64];
+    sx_task_report report = {0};
+    sxi_fit_frame_tile(&j->frame, j->info, j->options.tile, tile);
+    snprintf(tiles, sizeof tiles, "row=%lld column=%lld", (long long)tile[0], (long long)tile[1]);
+    sxi_fit_samples_declare(j->cluster, j->source, &j->frame, &j->samples);
+    sxi_fit_maps_declare(j->cluster, &j->maps);
+    sx_task task = {.name = "fit",
+                    .tiles = tiles,
+                    .cpu = sxi_fit_tile,
+                    .data = &j->work,
+                    .use = {{j->samples.y, "- row - -", SX_READ},
+                            {j->samples.mask, "row - -", SX_READ},
+                            {j->samples.sigma, j->samples.sigma ? "- row - -" : NULL, SX_READ}},
+                    .journal = j->journal,
+                    .key = j->key,
+                    .resume = j->options.resume,
+                    .report = &report};
+    sxi_fit_maps_use(&j->maps, &task.use[j->samples.sigma ? 3 : 2]);
+    const sx_status status = sx_task_run(&task);
+    j->summary->seconds_read = report.waiting / j->work.threads;
+    j->summary->seconds_fit = report.seconds - j->summary->seconds_read;
     return status;
 }
 
+static void job_free(job *j) {
+    sxi_fit_work_destroy(&j->work);
+    sxi_fit_maps_destroy(&j->maps);
+    sxi_fit_samples_destroy(&j->samples);
+    sx_dcos_plan_destroy(&j->plan);
+    sxi_source_close(&j->source);
+    free(j->journal);
+    free(j->key);
+}
+
+static sx_status run(job *j) {
+    SXI_TRY(sxi_ranks_agree(j->cluster, prepare(j)));
+    SXI_TRY(fit_all(j));
+    return sxi_ranks_once(j->cluster, finish, j);
+}
+
+/* A process of its own is a cluster, too. */
+static sx_status alone(sx_cluster **own) {
+    SXI_TRY(sxi_launcher_alone("xani fit"));
+    return sx_cluster_open(NULL, own);
+}
+
 sx_status sx_xani_fit(const sx_xani_input *input, const sx_xani_fit_options *options,
-                      const char *output, const sx_context *context, sx_xani_fit_summary *summary) {
-    sx_status status = SX_OK;
+                      const char *output, sx_cluster *cluster, sx_xani_fit_summary *summary) {
     sx_xani_fit_summary ignored = {0};
-    sx_xani_fit_options settled = options ? *options : (sx_xani_fit_options){0};
-    sxi_source *source = NULL;
-    sx_dcos_plan *plan = NULL;
-    sxi_fit_frame frame;
-    /* First without the inputs: opening them may take minutes. */
-    SXI_GO(sxi_launcher_alone("xani fit"));
-    SXI_GO(sxi_output_check(output, settled.overwrite, 0, NULL));
-    SXI_GO(sxi_source_open(input, context, &source));
-    const sxi_source_info *info = sxi_source_describe(source);
-    SXI_GO(sxi_output_check(output, settled.overwrite, info->inputs, info->paths));
-    SXI_GO(settle_options(info, &settled));
-    SXI_GO(sxi_fit_frame_make(info, &settled, &frame));
-    SXI_GO(sx_dcos_plan_create(info->nt, info->delay_ps, &settled.dcos, &plan));
-    sxi_fit_run run = {.source = source,
-                       .plan = plan,
-                       .output = {.info = info, .frame = &frame},
-                       .context = context,
-                       .summary = summary ? summary : &ignored};
-    status = run_job(input, &settled, output, &run);
-out:
-    sx_dcos_plan_destroy(&plan);
-    sxi_source_close(&source);
+    sx_cluster *own = NULL;
+    if (!cluster) {
+        SXI_TRY(alone(&own));
+    }
+    job j = {.input = input,
+             .cluster = cluster ? cluster : own,
+             .output = output,
+             .summary = summary ? summary : &ignored};
+    j.options = options ? *options : (sx_xani_fit_options){0};
+    j.context = sxi_ranks_context(j.cluster);
+    sx_status status = run(&j);
+    if (status == SX_ERR_CANCELLED && !j.journal) {
+        status = SXI_FAIL(status, "stopped; nothing was written. With --resume what is finished is "
+                                  "kept to go on with");
+    }
+    job_free(&j);
+    sx_cluster_close(&own);
     return status;
 }

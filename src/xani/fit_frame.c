@@ -41,3 +41,43 @@ sx_status sxi_fit_frame_make(const sxi_source_info *info, const sx_xani_fit_opti
     frame->columns = divide_up(frame->x1 - frame->x0, frame->bin_x);
     return SX_OK;
 }
+
+/* Pixels of a tile: the fit works on many traces at once, and this many of some hundred delays still fit
+ * into the cache of the processor. They take some 20 ms, and no longer where traces are longer, for a
+ * wish to stop is only heard between tiles. Few pixels are cut finer, so that all threads have some. */
+enum { PIXELS_MOST = 256, PIXELS_LEAST = 64, TILES = 64 };
+static const int64_t SAMPLES = 200000;
+
+/* Rows of a tile are read at once; this much of them can be anywhere. */
+static const int64_t BYTES = 8LL << 20;
+
+static int64_t clamp(int64_t value, int64_t lowest, int64_t highest) {
+    return value < lowest ? lowest : value > highest ? highest : value;
+}
+
+/* Rows that chunks are made of, as far as possible: no chunk is read twice. */
+static int64_t fit_chunk(int64_t rows, int64_t chunk) {
+    if (rows >= chunk) {
+        return rows / chunk * chunk;
+    }
+    while (chunk % rows != 0) {
+        rows--;
+    }
+    return rows;
+}
+
+void sxi_fit_frame_tile(const sxi_fit_frame *frame, const sxi_source_info *info,
+                        const int64_t wished[2], int64_t tile[2]) {
+    const int64_t all = frame->segments * frame->rows;
+    const int64_t row = frame->bin_y * info->width * info->nt * (int64_t)sx_dtype_size(info->dtype);
+    const int64_t most = clamp(BYTES / row, 1, all);
+    tile[0] = wished[0] > 0 ? clamp(wished[0], 1, most) : 0;
+    tile[1] = clamp(wished[1], 0, frame->columns);
+    if (tile[0] == 0 || tile[1] == 0) {
+        const int64_t share = clamp(all * frame->columns / TILES, PIXELS_LEAST, PIXELS_MOST);
+        const int64_t pixels = clamp(SAMPLES / info->nt, 1, share);
+        tile[1] = clamp(pixels, 1, frame->columns);
+        tile[0] =
+            fit_chunk(clamp(pixels / tile[1], 1, most), divide_up(info->chunk_rows, frame->bin_y));
+    }
+}

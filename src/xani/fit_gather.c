@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Frames of a band become traces. */
+ * Frames of a tile become traces. */
 #include <math.h>
 
 #include "kern/place.h"
@@ -13,13 +13,8 @@ bool sxi_fit_gathers_sigma(const sxi_fit_frame *frame, const sxi_source_info *in
 
 /* --- single pixels: a transposition --- */
 
-/* Output pixels side by side: rows row .. row + rows - 1, columns column .. column + columns - 1. */
-typedef struct patch {
-    int64_t row, rows, column, columns;
-} patch;
-
-/* A patch of an array [nt][stored][width] to traces of doubles. */
-static void turn(const sxi_fit_frame *frame, const sx_array *array, const patch *p,
+/* An array [nt][rows][width] to traces of doubles. */
+static void turn(const sxi_fit_frame *frame, const sx_array *array, const sxi_fit_patch *p,
                  double *traces) {
     const int64_t nt = array->shape[0], size = (int64_t)sx_dtype_size(array->dtype);
     const int64_t trace = nt * (int64_t)sizeof *traces;
@@ -35,27 +30,11 @@ static void turn(const sxi_fit_frame *frame, const sx_array *array, const patch 
     sxi_place(&box, first, &from, traces, &to);
 }
 
-static void gather_patch(const sxi_fit_frame *frame, const sxi_fit_band *band, const patch *p,
-                         double *y, double *sigma) {
-    turn(frame, &band->y, p, y);
-    if (band->sigma.data) {
-        turn(frame, &band->sigma, p, sigma);
-    }
-}
-
-/* The rest of a row, whole rows, the beginning of a row. */
-static void gather_single(const sxi_fit_frame *frame, const sxi_fit_band *band, int64_t first,
-                          int64_t count, double *y, double *sigma) {
-    const int64_t nt = band->y.shape[0];
-    for (int64_t done = 0, part = 0; done < count; done += part) {
-        const int64_t at = first + done, left = count - done;
-        patch p = {.row = at / frame->columns, .rows = 1, .column = at % frame->columns};
-        p.columns = least(frame->columns - p.column, left);
-        if (p.column == 0 && left > frame->columns) {
-            p.rows = left / frame->columns;
-        }
-        part = p.rows * p.columns;
-        gather_patch(frame, band, &p, y + done * nt, sigma ? sigma + done * nt : NULL);
+static void gather_single(const sxi_fit_frame *frame, const sxi_fit_patch *patch, double *y,
+                          double *sigma) {
+    turn(frame, &patch->y, patch, y);
+    if (patch->sigma.data) {
+        turn(frame, &patch->sigma, patch, sigma);
     }
 }
 
@@ -66,29 +45,29 @@ static double element(const sx_array *array, int64_t i) {
                                   : ((const double *)array->data)[i];
 }
 
-/* Stored rows and columns of an output pixel within the band. */
+/* Stored rows and columns of an output pixel. */
 typedef struct bin {
     int64_t y0, y1, x0, x1;
 } bin;
 
-static bin bin_of(const sxi_fit_frame *frame, const sxi_fit_band *band, int64_t pixel) {
-    const int64_t y0 = pixel / frame->columns * frame->bin_y;
-    const int64_t x0 = frame->x0 + pixel % frame->columns * frame->bin_x;
-    return (bin){y0, least(y0 + frame->bin_y, band->stored), x0,
+static bin bin_of(const sxi_fit_frame *frame, const sxi_fit_patch *patch, int64_t pixel) {
+    const int64_t y0 = (patch->row + pixel / patch->columns) * frame->bin_y;
+    const int64_t x0 = frame->x0 + (patch->column + pixel % patch->columns) * frame->bin_x;
+    return (bin){y0, least(y0 + frame->bin_y, patch->y.shape[1]), x0,
                  least(x0 + frame->bin_x, frame->x1)};
 }
 
 /* Weighted mean of the usable pixels of a bin; without sigma every pixel counts as one. */
-static void add_bin(const sxi_fit_band *band, int64_t t, double relative, const bin *b, double *y,
+static void add_bin(const sxi_fit_patch *patch, int64_t t, double relative, const bin *b, double *y,
                     double *sigma) {
-    const uint8_t *mask = band->mask.data;
-    const int64_t width = band->y.shape[2];
+    const uint8_t *mask = patch->mask.data;
+    const int64_t width = patch->y.shape[2];
     double sum = 0, total = 0;
     for (int64_t r = b->y0; r < b->y1; r++) {
-        const int64_t row = t * band->y.stride[0] + r * band->y.stride[1];
+        const int64_t row = t * patch->y.stride[0] + r * patch->y.stride[1];
         for (int64_t x = b->x0; x < b->x1; x++) {
-            double value = element(&band->y, row + x);
-            double s = band->sigma.data ? element(&band->sigma, row + x) : 1;
+            double value = element(&patch->y, row + x);
+            double s = patch->sigma.data ? element(&patch->sigma, row + x) : 1;
             if (mask[r * width + x] == 0 && isfinite(value) && isfinite(s) && s > 0) {
                 sum += value / (s * s);
                 total += 1 / (s * s);
@@ -101,27 +80,26 @@ static void add_bin(const sxi_fit_band *band, int64_t t, double relative, const 
 
 /* Some delays of all pixels before the next ones: frames are read along their rows, and lines of
  * the cache are written whole. */
-static void gather_binned(const sxi_fit_frame *frame, const sxi_fit_band *band,
-                          const double *weight, int64_t first, int64_t count, double *y,
-                          double *sigma) {
+static void gather_binned(const sxi_fit_frame *frame, const sxi_fit_patch *patch,
+                          const double *weight, double *y, double *sigma) {
     enum { DELAYS = 8 };
-    const int64_t nt = band->y.shape[0];
+    const int64_t nt = patch->y.shape[0];
     for (int64_t t0 = 0; t0 < nt; t0 += DELAYS) {
-        for (int64_t i = 0; i < count; i++) {
-            const bin b = bin_of(frame, band, first + i);
+        for (int64_t i = 0; i < patch->rows * patch->columns; i++) {
+            const bin b = bin_of(frame, patch, i);
             for (int64_t t = t0; t < least(t0 + DELAYS, nt); t++) {
-                const double relative = weight && !band->sigma.data ? weight[t] : 1;
-                add_bin(band, t, relative, &b, y + i * nt + t, sigma + i * nt + t);
+                const double relative = weight && !patch->sigma.data ? weight[t] : 1;
+                add_bin(patch, t, relative, &b, y + i * nt + t, sigma + i * nt + t);
             }
         }
     }
 }
 
-void sxi_fit_gather(const sxi_fit_frame *frame, const sxi_fit_band *band, const double *weight,
-                    int64_t first, int64_t count, double *y, double *sigma) {
+void sxi_fit_gather(const sxi_fit_frame *frame, const sxi_fit_patch *patch, const double *weight,
+                    double *y, double *sigma) {
     if (frame->bin_y * frame->bin_x == 1) {
-        gather_single(frame, band, first, count, y, sigma);
+        gather_single(frame, patch, y, sigma);
     } else {
-        gather_binned(frame, band, weight, first, count, y, sigma);
+        gather_binned(frame, patch, weight, y, sigma);
     }
 }

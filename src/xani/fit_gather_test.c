@@ -13,7 +13,7 @@ enum { NT = 19, STORED = 7, WIDTH = 43, FIRST_ROW = 2, ALL_ROWS = STORED + FIRST
 
 typedef struct stored {
     sx_array y, sigma, mask; /* of ALL_ROWS */
-    sxi_fit_band band;
+    sxi_fit_patch patch;
 } stored;
 
 static void make(sx_dtype dtype, bool sigma, stored *s) {
@@ -34,11 +34,11 @@ static void make(sx_dtype dtype, bool sigma, stored *s) {
     for (int64_t i = 0; i < ALL_ROWS * WIDTH; i++) {
         ((uint8_t *)s->mask.data)[i] = i % 7 == 2;
     }
-    s->band = (sxi_fit_band){.stored = STORED};
-    ck_ok(sx_array_slice(&s->y, from, shape, &s->band.y));
-    ck_ok(sx_array_slice(&s->mask, from + 1, shape + 1, &s->band.mask));
+    s->patch = (sxi_fit_patch){.rows = 0};
+    ck_ok(sx_array_slice(&s->y, from, shape, &s->patch.y));
+    ck_ok(sx_array_slice(&s->mask, from + 1, shape + 1, &s->patch.mask));
     if (sigma) {
-        ck_ok(sx_array_slice(&s->sigma, from, shape, &s->band.sigma));
+        ck_ok(sx_array_slice(&s->sigma, from, shape, &s->patch.sigma));
     }
 }
 
@@ -49,59 +49,66 @@ static void stored_free(stored *s) {
 }
 
 /* One sample of an output pixel, as docs/theory/dcos.md says it. */
-static void plain(const sxi_fit_frame *f, const sxi_fit_band *band, const double *weight,
+static void plain(const sxi_fit_frame *f, const sxi_fit_patch *patch, const double *weight,
                   int64_t pixel, int64_t t, double *y, double *sigma) {
     const int64_t y0 = pixel / f->columns * f->bin_y;
     const int64_t x0 = f->x0 + pixel % f->columns * f->bin_x;
     double sum = 0, total = 0;
     if (f->bin_y * f->bin_x == 1) {
-        *y = sx_array_get(&band->y, (const int64_t[]){t, y0, x0});
-        *sigma = band->sigma.data ? sx_array_get(&band->sigma, (const int64_t[]){t, y0, x0}) : 0;
+        *y = sx_array_get(&patch->y, (const int64_t[]){t, y0, x0});
+        *sigma = patch->sigma.data ? sx_array_get(&patch->sigma, (const int64_t[]){t, y0, x0}) : 0;
         return;
     }
     for (int64_t r = y0; r < y0 + f->bin_y && r < STORED; r++) {
         for (int64_t x = x0; x < x0 + f->bin_x && x < f->x1; x++) {
             const int64_t at[] = {t, r, x};
-            const double value = sx_array_get(&band->y, at);
-            const double s = band->sigma.data ? sx_array_get(&band->sigma, at) : 1;
-            if (sx_array_get(&band->mask, at + 1) == 0 && isfinite(value) && s > 0) {
+            const double value = sx_array_get(&patch->y, at);
+            const double s = patch->sigma.data ? sx_array_get(&patch->sigma, at) : 1;
+            if (sx_array_get(&patch->mask, at + 1) == 0 && isfinite(value) && s > 0) {
                 sum += value / (s * s);
                 total += 1 / (s * s);
             }
         }
     }
-    const double relative = weight && !band->sigma.data ? weight[t] : 1;
+    const double relative = weight && !patch->sigma.data ? weight[t] : 1;
     *y = total > 0 ? sum / total : (double)NAN;
     *sigma = total > 0 && relative > 0 ? 1 / sqrt(total * relative) : (double)NAN;
 }
 
-static void compare(const sxi_fit_frame *f, const sxi_fit_band *band, bool fills, int64_t first,
-                    int64_t count) {
+static void compare(const sxi_fit_frame *f, const sxi_fit_patch *patch, bool fills) {
     double weight[NT];
+    const int64_t count = patch->rows * patch->columns;
     double *y = calloc((size_t)(2 * count * NT), sizeof *y), *sigma = y + count * NT;
     bool same = true;
     for (int t = 0; t < NT; t++) {
         weight[t] = t % 5;
     }
-    sxi_fit_gather(f, band, weight, first, count, y, fills ? sigma : NULL);
+    sxi_fit_gather(f, patch, weight, y, fills ? sigma : NULL);
     for (int64_t i = 0; i < count * NT; i++) {
+        const int64_t row = patch->row + i / NT / patch->columns;
+        const int64_t column = patch->column + i / NT % patch->columns;
         double expected[2];
-        plain(f, band, weight, first + i / NT, i % NT, &expected[0], &expected[1]);
+        plain(f, patch, weight, row * f->columns + column, i % NT, &expected[0], &expected[1]);
         same = same && memcmp(&y[i], &expected[0], sizeof *y) == 0 &&
                (!fills || memcmp(&sigma[i], &expected[1], sizeof *sigma) == 0);
     }
-    ck_assert_msg(same, "pixels %lld to %lld differ", (long long)first, (long long)(first + count));
+    ck_assert_msg(same, "%lld x %lld pixels from %lld, %lld differ", (long long)patch->rows,
+                  (long long)patch->columns, (long long)patch->row, (long long)patch->column);
     free(y);
 }
 
-/* All pixels at once, one by one, and some that begin and end within rows. */
-static void compare_ranges(const sxi_fit_frame *f, const sxi_fit_band *band, bool fills) {
-    const int64_t pixels = f->rows * f->columns, ranges[] = {1, 5, f->columns, 3 * f->columns - 2};
-    compare(f, band, fills, 0, pixels);
-    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
-        for (int64_t first = 0; first < pixels; first += ranges[i]) {
-            const int64_t left = pixels - first;
-            compare(f, band, fills, first, ranges[i] < left ? ranges[i] : left);
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+/* Patches of some rows and columns, until all pixels were there. */
+static void compare_patches(const sxi_fit_frame *f, sxi_fit_patch *patch, bool fills) {
+    const int64_t sizes[][2] = {{f->rows, f->columns}, {1, 1}, {1, f->columns}, {2, 5}, {3, 16}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        for (patch->row = 0; patch->row < f->rows; patch->row += sizes[i][0]) {
+            for (patch->column = 0; patch->column < f->columns; patch->column += sizes[i][1]) {
+                patch->rows = least(sizes[i][0], f->rows - patch->row);
+                patch->columns = least(sizes[i][1], f->columns - patch->column);
+                compare(f, patch, fills);
+            }
         }
     }
 }
@@ -126,7 +133,7 @@ START_TEST(traces_have_the_bits_of_the_plain_way) {
         const sxi_source_info info = {.has_sigma = sigma};
         stored s;
         make(types[i / 4 % 2], sigma, &s);
-        compare_ranges(&frame, &s.band, sxi_fit_gathers_sigma(&frame, &info));
+        compare_patches(&frame, &s.patch, sxi_fit_gathers_sigma(&frame, &info));
         stored_free(&s);
     }
 }

@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
- * fit.h5: one table says what is written. */
+ * fit.h5: one table says what is computed and written. */
+#include <assert.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "engine/darray.h"
 #include "xani/fit.h"
 
-typedef enum kind { MODE, PIXEL, BYTE, COUNT, CORRECTED } kind;
-typedef enum when { ALWAYS, WITH_LINEAR, WITH_EXP, WITH_IRF } when;
+typedef enum kind { MODE, PIXEL, BYTE, COUNT, NUMBER, CORRECTED } kind;
+typedef enum when {
+    ALWAYS,
+    WITH_LINEAR,
+    WITH_EXP,
+    WITH_IRF,
+    SINGLE
+} when; /* SINGLE: of one pixel, for its summary */
 
 typedef struct field {
     const char *name;
@@ -66,75 +73,200 @@ static const field FIELDS[] = {
     {"state", BYTE, ALWAYS, OF_FIT(state), "1", "what became of the pixel, see state_names"},
     {"iterations", COUNT, ALWAYS, OF_FIT(iterations), "1",
      "evaluations of the model in the last fit"},
+    {"used", NUMBER, SINGLE, OF_FIT(used), "", ""},
 };
 enum { FIELD_COUNT = sizeof FIELDS / sizeof *FIELDS };
+_Static_assert(sizeof FIELDS / sizeof *FIELDS <= SXI_FIT_MAPS_MOST,
+               "there is an array for every field");
 
-static bool written(const sxi_fit_output *output, const field *f) {
+static int64_t rows_of(const sxi_fit_maps *maps) {
+    return maps->frame->segments * maps->frame->rows;
+}
+
+static bool wanted(const sxi_fit_maps *maps, const field *f) {
     switch (f->when) {
     case ALWAYS:
         return true;
     case WITH_LINEAR:
-        return output->options->dcos.background == SX_BACKGROUND_LINEAR;
+        return maps->options->dcos.background == SX_BACKGROUND_LINEAR;
     case WITH_EXP:
-        return output->options->dcos.background == SX_BACKGROUND_EXP;
+        return maps->options->dcos.background == SX_BACKGROUND_EXP;
     case WITH_IRF:
-        return output->options->irf_fwhm > 0;
+        return maps->options->irf_fwhm > 0;
+    case SINGLE:
+        return rows_of(maps) * maps->frame->columns == 1;
     }
     return false;
+}
+
+static bool written(const sxi_fit_maps *maps, const field *f) {
+    return wanted(maps, f) && f->when != SINGLE;
 }
 
 static bool has_planes(const field *f) { return f->kind == MODE || f->kind == CORRECTED; }
 
 static sx_dtype type_of(const field *f) {
-    return f->kind == BYTE ? SX_U8 : f->kind == COUNT ? SX_U16 : SX_F64;
+    switch (f->kind) {
+    case BYTE:
+        return SX_U8;
+    case COUNT:
+        return SX_U16;
+    case NUMBER:
+        return SX_I32;
+    case MODE:
+    case PIXEL:
+    case CORRECTED:
+        break;
+    }
+    return SX_F64;
 }
 
 /* Shape of a map: [K,] [S,] then [H,W] or [N]. Returns the rank. */
-static int map_shape(const sxi_fit_output *output, bool planes, int64_t *shape) {
-    const sxi_source_info *info = output->info;
+static int map_shape(const sxi_fit_maps *maps, bool planes, int64_t *shape) {
+    const sxi_source_info *info = maps->info;
     int rank = 0;
     if (planes) {
-        shape[rank++] = output->modes;
+        shape[rank++] = maps->modes;
     }
     if (info->rank > 2) {
         shape[rank++] = info->shape[0];
     }
-    shape[rank++] = output->frame->rows;
+    shape[rank++] = maps->frame->rows;
     if (info->rank > 1) {
-        shape[rank++] = output->frame->columns;
+        shape[rank++] = maps->frame->columns;
     }
     return rank;
 }
 
 /* Response of a Gaussian of that width, and of a delay bin, at a frequency (docs/theory/dcos.md).
  */
-static double response(const sxi_fit_output *output, double frequency) {
+static double response(const sxi_fit_maps *maps, double frequency) {
     const double pi = 3.14159265358979323846;
-    double sigma = output->options->irf_fwhm / (2 * sqrt(2 * log(2.0)));
-    double angle = pi * frequency * output->info->bin_width_ps;
+    double sigma = maps->options->irf_fwhm / (2 * sqrt(2 * log(2.0)));
+    double angle = pi * frequency * maps->info->bin_width_ps;
     double bin = angle > 0 ? sin(angle) / angle : 1;
     double factor = exp(-2 * pow(pi * frequency * sigma, 2)) * bin;
     return factor > 1e-3 ? factor : (double)NAN; /* nothing of the mode is left to correct */
 }
 
-static double value_of(const sxi_fit_output *output, const field *f, const sx_dcos_fit *fit,
-                       int plane) {
-    const sx_dcos_mode *mode = &fit->mode[plane];
-    const char *base = has_planes(f) ? (const char *)mode : (const char *)fit;
-    double value;
+/* --- arrays --- */
+
+void sxi_fit_maps_declare(sx_cluster *cluster, sxi_fit_maps *maps) {
+    const int64_t shape[] = {maps->modes, rows_of(maps), maps->frame->columns};
+    for (int i = 0; i < FIELD_COUNT; i++) {
+        const int without = !has_planes(&FIELDS[i]);
+        if (wanted(maps, &FIELDS[i])) {
+            maps->map[i] =
+                sx_darray_create(cluster, type_of(&FIELDS[i]), 3 - without, shape + without);
+        }
+    }
+}
+
+void sxi_fit_maps_destroy(sxi_fit_maps *maps) {
+    for (int i = 0; i < FIELD_COUNT; i++) {
+        sx_darray_destroy(&maps->map[i]);
+    }
+}
+
+void sxi_fit_maps_use(const sxi_fit_maps *maps, sx_use *use) {
+    for (int i = 0; i < FIELD_COUNT; i++) {
+        if (maps->map[i]) {
+            *use++ = (sx_use){maps->map[i], has_planes(&FIELDS[i]) ? "- row column" : "row column",
+                              SX_WRITE};
+        }
+    }
+}
+
+/* Where a field of a fit lies. */
+static const char *place_of(const field *f, const sx_dcos_fit *fit, int plane) {
+    return (has_planes(f) ? (const char *)&fit->mode[plane] : (const char *)fit) + f->offset;
+}
+
+/* Copies the field of n fits. */
+#define COPY(type)                                                                                 \
+    do {                                                                                           \
+        for (int64_t j = 0; j < n; j++) {                                                          \
+            memcpy((type *)to + j, from + (size_t)j * sizeof *fit, sizeof(type));                  \
+        }                                                                                          \
+    } while (0)
+
+static void put_row(const sxi_fit_maps *maps, const field *f, int plane, const sx_dcos_fit *fit,
+                    int64_t n, void *to) {
+    const char *from = place_of(f, fit, plane);
     switch (f->kind) {
     case BYTE:
-        return *(const uint8_t *)(base + f->offset);
+        COPY(uint8_t);
+        break;
     case COUNT:
-        return *(const uint16_t *)(const void *)(base + f->offset);
-    case CORRECTED:
+        COPY(uint16_t);
+        break;
+    case NUMBER:
+        COPY(int32_t);
+        break;
     case MODE:
     case PIXEL:
-        memcpy(&value, base + f->offset, sizeof value);
-        return f->kind == CORRECTED ? value / response(output, mode->frequency) : value;
+    case CORRECTED:
+        COPY(double);
+        break;
     }
-    return (double)NAN;
+    for (int64_t j = 0; j < n && f->kind == CORRECTED; j++) {
+        ((double *)to)[j] /= response(maps, fit[j].mode[plane].frequency);
+    }
 }
+
+/* One plane of a patch: [rows][columns] of a map. */
+static void put_plane(const sxi_fit_maps *maps, const field *f, int plane,
+                      const sxi_fit_patch *patch, int64_t first_column, const sx_dcos_fit *fit,
+                      const sx_array *array) {
+    const int axis = array->rank - 2;
+    const int64_t first = (has_planes(f) ? plane * array->stride[0] : 0) +
+                          patch->row * array->stride[axis] + patch->column - first_column;
+    for (int64_t i = 0; i < patch->rows; i++) {
+        void *to = (char *)array->data +
+                   (first + i * array->stride[axis]) * (int64_t)sx_dtype_size(array->dtype);
+        put_row(maps, f, plane, fit + i * patch->columns, patch->columns, to);
+    }
+}
+
+void sxi_fit_maps_put(const sxi_fit_maps *maps, const sxi_fit_patch *patch, int64_t first_column,
+                      const sx_dcos_fit *fit, const sx_array *array) {
+    for (int i = 0; i < FIELD_COUNT; i++) {
+        const int planes = has_planes(&FIELDS[i]) ? maps->modes : 1;
+        for (int k = 0; k < planes && maps->map[i]; k++) {
+            put_plane(maps, &FIELDS[i], k, patch, first_column, fit, array);
+        }
+        array += maps->map[i] != NULL;
+    }
+}
+
+const void *sxi_fit_maps_values(const sxi_fit_maps *maps, const char *name) {
+    int i = 0;
+    while (strcmp(FIELDS[i].name, name) != 0) {
+        i++;
+        assert(i < FIELD_COUNT);
+    }
+    return maps->map[i]->values.data;
+}
+
+void sxi_fit_maps_single(const sxi_fit_maps *maps, sx_dcos_fit *fit) {
+    const double missing = (double)NAN;
+    *fit = (sx_dcos_fit){0};
+    for (size_t at = 0; at < OF_FIT(used); at += sizeof missing) { /* all of them doubles */
+        memcpy((char *)fit + at, &missing, sizeof missing);
+    }
+    for (int i = 0; i < FIELD_COUNT; i++) {
+        const field *f = &FIELDS[i];
+        const size_t size = sx_dtype_size(type_of(f));
+        for (int k = 0; maps->map[i] && k < (has_planes(f) ? maps->modes : 1); k++) {
+            char *to = (has_planes(f) ? (char *)&fit->mode[k] : (char *)fit) + f->offset;
+            if (f->kind != CORRECTED) {
+                memcpy(to, (const char *)maps->map[i]->values.data + (size_t)k * size, size);
+            }
+        }
+    }
+}
+
+/* --- the file --- */
 
 static void name_of(const field *f, char name[64]) { snprintf(name, 64, "/fit/%s", f->name); }
 
@@ -162,26 +294,26 @@ static sx_status write_delays(const sxi_source_info *info, sxi_h5_writer *writer
     return status;
 }
 
-static sx_status write_scales(const sxi_fit_output *output, sxi_h5_writer *writer) {
-    const sxi_fit_frame *frame = output->frame;
+static sx_status write_scales(const sxi_fit_maps *maps, sxi_h5_writer *writer) {
+    const sxi_fit_frame *frame = maps->frame;
     double y = (double)frame->y0 + 0.5 * (double)(frame->bin_y - 1);
     double x = (double)frame->x0 + 0.5 * (double)(frame->bin_x - 1);
-    SXI_TRY(write_scale(writer, "/fit/mode", SX_I64, output->modes, 0, 1, "mode"));
-    if (output->info->rank > 2) {
+    SXI_TRY(write_scale(writer, "/fit/mode", SX_I64, maps->modes, 0, 1, "mode"));
+    if (maps->info->rank > 2) {
         SXI_TRY(write_scale(writer, "/fit/segment", SX_I64, frame->segments, 0, 1, "segment"));
     }
     SXI_TRY(
         write_scale(writer, "/fit/y", SX_F64, frame->rows, y, (double)frame->bin_y, "row (pixel)"));
-    if (output->info->rank > 1) {
+    if (maps->info->rank > 1) {
         SXI_TRY(write_scale(writer, "/fit/x", SX_F64, frame->columns, x, (double)frame->bin_x,
                             "column (pixel)"));
     }
     return SX_OK;
 }
 
-static sx_status attach_scales(const sxi_fit_output *output, sxi_h5_writer *writer,
-                               const char *name, bool planes) {
-    int rank = output->info->rank, d = 0;
+static sx_status attach_scales(const sxi_fit_maps *maps, sxi_h5_writer *writer, const char *name,
+                               bool planes) {
+    int rank = maps->info->rank, d = 0;
     if (planes) {
         SXI_TRY(sxi_h5_attach_scale(writer, name, d++, "/fit/mode"));
     }
@@ -207,25 +339,25 @@ static sx_status write_state_names(sxi_h5_writer *writer) {
     return sxi_h5_set_texts(writer, "/fit/state", "state_sentences", count, sentences);
 }
 
-static sx_status write_settings(const sxi_fit_output *output, const sx_dcos_plan *plan,
+static sx_status write_settings(const sxi_fit_maps *maps, const sx_dcos_plan *plan,
                                 sxi_h5_writer *writer) {
     static const char *const backgrounds[] = {"constant", "none", "linear", "exp"};
     static const char *const inits[] = {"bank", "esprit", "lpsvd"};
-    const sx_dcos_options *o = &output->options->dcos;
-    const sxi_fit_frame *f = output->frame;
+    const sx_dcos_options *o = &maps->options->dcos;
+    const sxi_fit_frame *f = maps->frame;
     double lowest, highest;
     sx_dcos_plan_window(plan, &lowest, &highest);
     const double window[] = {lowest, highest};
     double t_start = o->has_t_start ? o->t_start : o->t0;
     const int64_t roi[] = {f->y0, f->y1, f->x0, f->x1}, bin[] = {f->bin_y, f->bin_x};
-    const int64_t left_out = output->info->nt - sx_dcos_plan_used(plan);
+    const int64_t left_out = maps->info->nt - sx_dcos_plan_used(plan);
     const char *axes[4] = {"mode"};
     int rank = 1;
-    if (output->info->rank > 2) {
+    if (maps->info->rank > 2) {
         axes[rank++] = "segment";
     }
     axes[rank++] = "y";
-    if (output->info->rank > 1) {
+    if (maps->info->rank > 1) {
         axes[rank++] = "x";
     }
     SXI_TRY(sxi_h5_set_text(writer, "/", "NX_class", "NXroot"));
@@ -236,9 +368,9 @@ static sx_status write_settings(const sxi_fit_output *output, const sx_dcos_plan
     SXI_TRY(sxi_h5_set_text(writer, "/fit", "model",
                             "y(t) = background + sum_k A exp(-g t') cos(2 pi f t' + p), "
                             "t' = t - t0; t in ps, f in THz"));
-    SXI_TRY(sxi_h5_set_text(writer, "/fit", "input_layout", output->info->layout));
+    SXI_TRY(sxi_h5_set_text(writer, "/fit", "input_layout", maps->info->layout));
     SXI_TRY(sxi_h5_set_text(writer, "/fit", "input_sigma",
-                            output->info->has_sigma ? "known" : "unknown"));
+                            maps->info->has_sigma ? "known" : "unknown"));
     SXI_TRY(sxi_h5_set_text(writer, "/fit", "background", backgrounds[o->background]));
     SXI_TRY(sxi_h5_set_text(writer, "/fit", "init", inits[o->init]));
     SXI_TRY(sxi_h5_set_text(writer, "/fit", "modes_wanted", o->fixed_modes ? "fixed" : "auto"));
@@ -247,7 +379,7 @@ static sx_status write_settings(const sxi_fit_output *output, const sx_dcos_plan
     SXI_TRY(sxi_h5_set_reals(writer, "/fit", "t0_ps", 1, &o->t0));
     SXI_TRY(sxi_h5_set_reals(writer, "/fit", "t_start_ps", 1, &t_start));
     SXI_TRY(sxi_h5_set_reals(writer, "/fit", "frequency_window_thz", 2, window));
-    SXI_TRY(sxi_h5_set_reals(writer, "/fit", "irf_fwhm_ps", 1, &output->options->irf_fwhm));
+    SXI_TRY(sxi_h5_set_reals(writer, "/fit", "irf_fwhm_ps", 1, &maps->options->irf_fwhm));
     SXI_TRY(sxi_h5_set_ints(writer, "/fit", "delays_left_out", 1, &left_out));
     SXI_TRY(sxi_h5_set_ints(writer, "/fit", "roi", 4, roi));
     SXI_TRY(
@@ -257,69 +389,28 @@ static sx_status write_settings(const sxi_fit_output *output, const sx_dcos_plan
     return sxi_h5_set_ints(writer, "/fit", "bin", 2, bin);
 }
 
-sx_status sxi_fit_output_create(const sxi_fit_output *output, const sx_dcos_plan *plan,
-                                sxi_h5_writer *writer) {
-    SXI_TRY(write_scales(output, writer));
-    SXI_TRY(write_delays(output->info, writer));
-    for (int i = 0; i < FIELD_COUNT; i++) {
-        const field *f = &FIELDS[i];
-        int64_t shape[SX_MAX_RANK];
-        char name[64];
-        if (!written(output, f)) {
-            continue;
-        }
-        int rank = map_shape(output, has_planes(f), shape);
-        name_of(f, name);
-        SXI_TRY(sxi_h5_dataset_create(writer, name, type_of(f), rank, shape, f->unit, f->sentence));
-        SXI_TRY(attach_scales(output, writer, name, has_planes(f)));
-    }
-    SXI_TRY(write_state_names(writer));
-    return write_settings(output, plan, writer);
-}
-
-/* One plane of one field of a band. values: [rows * columns] scratch. */
-static sx_status write_plane(const sxi_fit_output *output, const sxi_fit_band *band, const field *f,
-                             int plane, double *values, sxi_h5_writer *writer) {
-    const sxi_fit_frame *frame = output->frame;
-    int64_t start[SX_MAX_RANK] = {0}, count[SX_MAX_RANK];
+static sx_status write_map(const sxi_fit_maps *maps, int i, sxi_h5_writer *writer) {
+    const field *f = &FIELDS[i];
+    int64_t shape[SX_MAX_RANK], start[SX_MAX_RANK] = {0};
     char name[64];
     sx_array array;
-    int d = 0;
-    for (int64_t i = 0; i < band->rows * frame->columns; i++) {
-        values[i] = value_of(output, f, &band->fit[i], plane);
-    }
-    if (has_planes(f)) {
-        start[d] = plane;
-        count[d++] = 1;
-    }
-    if (output->info->rank > 2) {
-        start[d] = band->segment;
-        count[d++] = 1;
-    }
-    start[d] = band->row0;
-    count[d++] = band->rows;
-    if (output->info->rank > 1) {
-        count[d++] = frame->columns;
-    }
+    const int rank = map_shape(maps, has_planes(f), shape);
     name_of(f, name);
-    SXI_TRY(sx_array_view(SX_F64, d, count, values, &array));
+    SXI_TRY(sxi_h5_dataset_create(writer, name, type_of(f), rank, shape, f->unit, f->sentence));
+    SXI_TRY(attach_scales(maps, writer, name, has_planes(f)));
+    SXI_TRY(sx_array_view(type_of(f), rank, shape, maps->map[i]->values.data, &array));
     return sxi_h5_write_box(writer, name, start, &array);
 }
 
-sx_status sxi_fit_output_write(const sxi_fit_output *output, const sxi_fit_band *band,
-                               sxi_h5_writer *writer) {
-    sx_status status = SX_OK;
-    int64_t pixels = band->rows * output->frame->columns;
-    double *values = malloc((size_t)pixels * sizeof *values);
-    if (!values) {
-        return SXI_FAIL(SX_ERR_MEMORY, "no memory to write %lld pixels", (long long)pixels);
-    }
-    for (int i = 0; i < FIELD_COUNT && status == SX_OK; i++) {
-        int planes = has_planes(&FIELDS[i]) ? output->modes : 1;
-        for (int k = 0; k < planes && status == SX_OK && written(output, &FIELDS[i]); k++) {
-            status = write_plane(output, band, &FIELDS[i], k, values, writer);
+sx_status sxi_fit_maps_write(const sxi_fit_maps *maps, const sx_dcos_plan *plan,
+                             sxi_h5_writer *writer) {
+    SXI_TRY(write_scales(maps, writer));
+    SXI_TRY(write_delays(maps->info, writer));
+    for (int i = 0; i < FIELD_COUNT; i++) {
+        if (written(maps, &FIELDS[i])) {
+            SXI_TRY(write_map(maps, i, writer));
         }
     }
-    free(values);
-    return status;
+    SXI_TRY(write_state_names(writer));
+    return write_settings(maps, plan, writer);
 }

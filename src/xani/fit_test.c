@@ -10,6 +10,7 @@
 #include "sx_check.h"
 #include "xani/fit.h"
 
+#include <sextant/engine.h>
 #include <sextant/xani.h>
 
 enum { NT = 80, H = 6, W = 5, PIXELS = H * W };
@@ -148,54 +149,12 @@ START_TEST(tiles_and_threads_do_not_change_bytes) {
     const int64_t tiles[][2] = {{1, 1}, {2, 3}, {7, 100}};
     for (int i = 0; i < 3; i++) {
         sx_xani_fit_options options = {.overwrite = true, .tile = {tiles[i][0], tiles[i][1]}};
-        sx_context context = {.threads = i + 1};
-        ck_ok(sx_xani_fit(&input, &options, fit2, &context, NULL));
-        for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
-            expect_equal(fit, fit2, names[n]);
-        }
-    }
-}
-END_TEST
-
-/* As sx_xani_fit, but in bands of one row of bins, so that one is read and another written while a third
- * is fitted. */
-static void fit_in_rows(const sx_xani_input *input, const sx_xani_fit_options *options, int threads,
-                        const char *output) {
-    const sx_context context = {.threads = threads};
-    sx_xani_fit_summary summary = {.pixels = PIXELS};
-    sxi_source *source = NULL;
-    sxi_fit_frame frame;
-    sx_dcos_plan *plan = NULL;
-    sxi_h5_writer *writer = NULL;
-    ck_ok(sxi_source_open(input, &context, &source));
-    const sxi_source_info *info = sxi_source_describe(source);
-    ck_ok(sxi_fit_frame_make(info, options, &frame));
-    ck_ok(sx_dcos_plan_create(info->nt, info->delay_ps, &options->dcos, &plan));
-    ck_ok(sxi_h5_create(output, true, &writer));
-    sxi_fit_run run = {.source = source,
-                       .plan = plan,
-                       .output = {info, options, &frame, SX_DCOS_MAX_MODES},
-                       .writer = writer,
-                       .context = &context,
-                       .band_bytes = 1,
-                       .summary = &summary};
-    ck_ok(sxi_fit_output_create(&run.output, plan, writer));
-    ck_ok(sxi_fit_run_all(&run));
-    ck_assert_int_eq(summary.state[SX_DCOS_MASKED], frame.rows == H ? 1 : 0);
-    ck_ok(sxi_h5_commit(&writer));
-    sx_dcos_plan_destroy(&plan);
-    sxi_source_close(&source);
-}
-
-START_TEST(bands_do_not_change_bytes) {
-    static const char *const names[] = {"/fit/frequency", "/fit/amplitude_errors", "/fit/chi2",
-                                        "/fit/state", "/fit/iterations"};
-    prepare();
-    const sx_xani_input input = {.cube = cube};
-    for (int i = 0; i < 4; i++) {
-        const sx_xani_fit_options options = {.overwrite = true, .bin = {1 + i / 2, 1}};
-        ck_ok(sx_xani_fit(&input, &options, fit, NULL, NULL));
-        fit_in_rows(&input, &options, 1 + 2 * (i % 2), fit2);
+        const sx_context context = {.threads = i + 1};
+        sx_cluster *cluster = NULL;
+        ck_ok(sx_cluster_open(&context, &cluster));
+        ck_ok(sx_engine_memory(cluster, i == 0 ? 0 : 200000)); /* rows are read one by one */
+        ck_ok(sx_xani_fit(&input, &options, fit2, cluster, NULL));
+        sx_cluster_close(&cluster);
         for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
             expect_equal(fit, fit2, names[n]);
         }
@@ -294,8 +253,12 @@ START_TEST(failures_leave_nothing) {
     struct stat ignored;
     char output[300];
     snprintf(output, sizeof output, "%s/none.h5", folder);
-    sx_context context = {.cancel = always};
-    ck_fails(sx_xani_fit(&input, NULL, output, &context, NULL), SX_ERR_CANCELLED, "cancelled");
+    const sx_context context = {.cancel = always};
+    sx_cluster *cluster = NULL;
+    ck_ok(sx_cluster_open(&context, &cluster));
+    ck_fails(sx_xani_fit(&input, NULL, output, cluster, NULL), SX_ERR_CANCELLED,
+             "nothing was written");
+    sx_cluster_close(&cluster);
     sx_xani_fit_options roi = {.has_roi = true, .roi = {0, 7, 0, 2}};
     ck_fails(sx_xani_fit(&input, &roi, output, NULL, NULL), SX_ERR_RANGE, "0:6,0:5");
     sx_xani_fit_options bin = {.bin = {7, 1}};
@@ -325,6 +288,5 @@ START_TEST(a_pulse_length_corrects_amplitudes) {
 END_TEST
 
 SX_TEST_MAIN("fit", maps_hold_what_was_put_in, tiles_and_threads_do_not_change_bytes,
-             bands_do_not_change_bytes, regions_are_cut_and_bins_added,
-             bins_weigh_and_respect_masks, datasets_say_what_they_are, failures_leave_nothing,
-             a_pulse_length_corrects_amplitudes)
+             regions_are_cut_and_bins_added, bins_weigh_and_respect_masks,
+             datasets_say_what_they_are, failures_leave_nothing, a_pulse_length_corrects_amplitudes)

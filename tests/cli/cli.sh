@@ -130,8 +130,7 @@ json
 
 # Several copies of what works as one would write the same file.
 export OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_RANK=1
-failed 'mpirun started 4 processes, and xani fit works as one: start it without mpirun' xani fit cube.h5 -o fit.h5
-failed 'xani simulate works as one' xani simulate -o cube.h5
+failed 'mpirun started 4 processes, and xani simulate works as one: start it without mpirun' xani simulate -o cube.h5
 unset OMPI_COMM_WORLD_SIZE OMPI_COMM_WORLD_RANK
 
 # xani fit
@@ -148,7 +147,8 @@ usage "--background: 'liner' is none of constant|none|linear|exp (did you mean l
 usage '--delay-scale is 0' xani fit cube.h5 -o fit.h5 --delay-scale 0
 usage "--t0 PS: '5.4x' is not a number" xani fit cube.h5 -o fit.h5 --t0 5.4x
 usage "--roi y0:y1,x0:x1: '3:1,0:2' is not a box" xani fit cube.h5 -o fit.h5 --roi 3:1,0:2
-usage 'unknown option --resume' xani fit cube.h5 -o fit.h5 --resume
+usage "--memory SIZE: '8X' is not an amount of memory such as 8G or 512M" xani fit cube.h5 -o fit.h5 --memory 8X
+usage "--progress: 'yes' is none of auto|json" xani fit cube.h5 -o fit.h5 --progress yes
 SX_CPU=c failed "no kernels 'avx2' (from the option) are left by SX_CPU=c" \
     xani fit cube.h5 -o fit.h5 -q --backend avx2
 SX_CPU=best failed "no kernels 'best' (from SX_CPU)" xani fit cube.h5 -o fit.h5 -q
@@ -165,6 +165,12 @@ json
 "$sextant" xani fit cube.h5 -o quiet.h5 --modes 1 -q >out 2>err || fail 'a quiet fit fails'
 if [ -s out ] || [ -s err ]; then fail "a quiet fit says $(cat out err)"; fi
 rm quiet.h5
+expect 0 err '{"progress": "fit", "done": 48, "total": 48, "seconds": ' xani fit cube.h5 -o told.h5 --modes 1 -q --resume \
+    --tile 1x1 --memory 64M --progress json --trace told.json
+grep -q traceEvents told.json || fail 'a trace is no trace'
+[ ! -e told.h5.journal ] || fail 'a journal is left'
+rm told.h5
+failed "one tile is computed from" xani fit cube.h5 -o told.h5 -q --memory 20k
 expect 0 out '/fit@t0_ps' info fit.h5
 expect 0 out '"name": "/fit/state@state_names"' info fit.h5 --json
 expect 0 out '/fit/frequency_errors' info fit.h5
@@ -210,7 +216,7 @@ for signal in INT TERM HUP; do
     exec 3<&-
     wait $job
     [ $? = 1 ] || fail "a fit stopped by $signal does not exit with 1"
-    grep -q 'nothing was written' err || fail "a fit stopped by $signal says $(cat err)"
+    grep -q 'stopped; nothing was written. With --resume' err || fail "a fit stopped by $signal says $(cat err)"
     [ -z "$(ls -A cancelled)" ] || fail "a fit stopped by $signal leaves $(ls -A cancelled)"
 done
 
