@@ -2,17 +2,16 @@
 #include "io/table/table.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <locale.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/fail.h"
+#include "io/table/slurp.h"
 
-enum { MOST_BYTES = 64 << 20, FIELD_BYTES = 64, HEAD_BYTES = 4096 };
+enum { FIELD_BYTES = 64 };
 
 /* Where in which file, and how fields are parted: 0 for blanks. */
 typedef struct place {
@@ -20,55 +19,6 @@ typedef struct place {
     long line;
     char separator;
 } place;
-
-/* A text file as one string. Binary files and folders are told before they are read whole. */
-static sx_status slurp(const char *path, char **text) {
-    sx_status status = SX_OK;
-    struct stat about;
-    *text = NULL;
-    FILE *file = fopen(path, "rb");
-    if (!file || fstat(fileno(file), &about) != 0) {
-        status = errno == ENOENT
-                     ? SXI_FAIL(SX_ERR_IO, "%s: no such file", path)
-                     : SXI_FAIL(SX_ERR_IO, "%s cannot be opened: %s", path, strerror(errno));
-        goto out;
-    }
-    if (!S_ISREG(about.st_mode)) {
-        status = SXI_FAIL(SX_ERR_IO, "%s is not a regular file", path);
-        goto out;
-    }
-    if (about.st_size > MOST_BYTES) {
-        status = SXI_FAIL(SX_ERR_FORMAT, "%s has %lld bytes, a table of text at most %d", path,
-                          (long long)about.st_size, MOST_BYTES);
-        goto out;
-    }
-    const size_t size = (size_t)about.st_size;
-    *text = malloc(size + 1);
-    if (!*text) {
-        status = SXI_FAIL(SX_ERR_MEMORY, "%s: no memory to read %zu bytes", path, size);
-        goto out;
-    }
-    const size_t head = size < HEAD_BYTES ? size : HEAD_BYTES;
-    if (fread(*text, 1, head, file) != head ||
-        (!memchr(*text, '\0', head) && fread(*text + head, 1, size - head, file) != size - head)) {
-        status = SXI_FAIL(SX_ERR_IO, "%s cannot be read: %s", path, strerror(errno));
-        goto out;
-    }
-    if (memchr(*text, '\0', head) || memchr(*text, '\0', size)) {
-        status = SXI_FAIL(SX_ERR_FORMAT, "%s is not a table of text: it holds binary data", path);
-        goto out;
-    }
-    (*text)[size] = '\0';
-out:
-    if (file) {
-        fclose(file);
-    }
-    if (status != SX_OK) {
-        free(*text);
-        *text = NULL;
-    }
-    return status;
-}
 
 static bool at_end(char c) { return c == '\0' || c == '\n' || c == '\r'; }
 
@@ -257,7 +207,7 @@ static sx_status parse(const char *path, const char *text, sxi_table *table) {
 sx_status sxi_table_read(const char *path, sxi_table *table) {
     *table = (sxi_table){0};
     char *text = NULL;
-    SXI_TRY(slurp(path, &text));
+    SXI_TRY(sxi_slurp(path, "a table of text", &text));
     /* Spreadsheets put a byte order mark in front of UTF-8. */
     const size_t mark = strncmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     sxi_table read = {0};
