@@ -4,11 +4,14 @@
  * file against the reader alone. Rounds of both in turn, so that a busy machine disturbs both; the
  * median of their ratios.
  *
- *   bench_engine [megabytes]     of the file, 256 by default; 0: no file */
+ *   bench_engine [megabytes [CASE]]     of the file, 256 by default; 0: no file
+ *
+ * CASE: tiles, empty or sum alone. */
 #include <omp.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <sextant/hdf5.h>
@@ -214,13 +217,22 @@ static sx_status bench_sum(sx_cluster *cluster, int64_t megabytes) {
     return status;
 }
 
+static bool is_wanted(const char *only, const char *name) {
+    return !only[0] || strcmp(only, name) == 0;
+}
+
 int main(int argc, char **argv) {
     const int64_t megabytes = argc > 1 ? strtoll(argv[1], NULL, 10) : 256;
+    const char *only = argc > 2 ? argv[2] : "";
     sx_cluster *cluster = NULL;
     sx_status status = sx_cluster_open(NULL, &cluster);
-    status = status == SX_OK ? bench_tiles(cluster) : status;
-    status = status == SX_OK ? bench_empty(cluster) : status;
-    if (status == SX_OK && megabytes > 0) {
+    if (status == SX_OK && is_wanted(only, "tiles")) {
+        status = bench_tiles(cluster);
+    }
+    if (status == SX_OK && is_wanted(only, "empty")) {
+        status = bench_empty(cluster);
+    }
+    if (status == SX_OK && megabytes > 0 && is_wanted(only, "sum")) {
         status = bench_sum(cluster, megabytes);
     }
     if (status != SX_OK) {

@@ -2,8 +2,11 @@
 #include "base/pages.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+enum { LARGE = 2 << 20 }; /* of x86; where they are larger some bytes stay in small ones */
 
 void sxi_pages_large(void *bytes, size_t count) {
 #ifdef MADV_HUGEPAGE
@@ -16,4 +19,16 @@ void sxi_pages_large(void *bytes, size_t count) {
     (void)bytes;
     (void)count;
 #endif
+}
+
+void *sxi_pages_take(size_t count) {
+    void *taken = NULL;
+    if (count < LARGE) {
+        return malloc(count + 1);
+    }
+    if (posix_memalign(&taken, LARGE, count) != 0) {
+        return NULL;
+    }
+    sxi_pages_large(taken, count);
+    return taken;
 }

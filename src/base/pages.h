@@ -8,4 +8,8 @@
  * reading them. A wish. */
 void sxi_pages_large(void *bytes, size_t count);
 
+/* sxi_pages_take - memory of which large pages can be had from the first byte on; to be freed with
+ * free. NULL without memory; 0 bytes are some, too. */
+void *sxi_pages_take(size_t count);
+
 #endif

@@ -148,12 +148,11 @@ static sx_status make_room(memory *m, size_t bytes) {
     }
     free(m->bytes);
     m->room = 0;
-    m->bytes = malloc(bytes);
+    m->bytes = sxi_pages_take(bytes);
     if (!m->bytes) {
         return SXI_FAIL(SX_ERR_MEMORY, "no memory to read %zu bytes at a time", bytes);
     }
     m->room = bytes;
-    sxi_pages_large(m->bytes, bytes);
     return SX_OK;
 }
 

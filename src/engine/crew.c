@@ -23,6 +23,8 @@ static void do_piece(sxi_crew *crew, int thread) {
     const sx_status status = crew->piece(crew->data, thread, i);
     pthread_mutex_lock(&crew->lock);
     if (status != SX_OK && crew->status == SX_OK) {
+        crew->left -= crew->end - crew->next; /* nobody takes another one */
+        crew->next = crew->end;
         crew->status = status;
         snprintf(crew->sentence, sizeof crew->sentence, "%s", sx_error_message());
     }

@@ -65,7 +65,8 @@ struct sx_darray {
     sxi_shared_file *file; /* FILE */
     char *name;
     int64_t chunk[SX_MAX_RANK]; /* 0: not chunked; also of SOURCE along its axis */
-    sxi_shared_source *source;  /* SOURCE */
+    bool plain; /* FILE: bytes without filters, of which any box can be read for its own cost */
+    sxi_shared_source *source; /* SOURCE */
     int member;
 
     char *origin[SXI_ORIGINS]; /* files that what is stored was made of; NULL behind the last */

@@ -23,6 +23,13 @@ static sx_status describe(sxi_shared_file *file, const char *path, const char *n
                           : SXI_FAIL(SX_ERR_TYPE, "%s:%s does not hold numbers", path, name);
 }
 
+/* A virtual dataset may be made of datasets with filters. */
+static bool is_plain(const sx_hdf5_dataset *about) {
+    return about->path == SX_HDF5_DIRECT && !about->filters[0] &&
+           (about->layout == SX_HDF5_CONTIGUOUS || about->layout == SX_HDF5_EXTERNAL ||
+            about->layout == SX_HDF5_CHUNKED);
+}
+
 sx_darray *sx_darray_from_hdf5(sx_cluster *cluster, const char *path, const char *name) {
     sxi_shared_file *file = NULL;
     sx_hdf5_dataset about;
@@ -35,6 +42,7 @@ sx_darray *sx_darray_from_hdf5(sx_cluster *cluster, const char *path, const char
         made->file = file;
         file = NULL;
         memcpy(made->chunk, about.chunk, sizeof made->chunk);
+        made->plain = is_plain(&about);
         made->name = strdup(name);
         if (!made->name) {
             sxi_darray_fail(made, SXI_FAIL(SX_ERR_MEMORY, "%s: no memory to open it", path));

@@ -4,6 +4,7 @@
 #include <sextant/darray.h>
 #include <sextant/engine.h>
 
+#include "io/hdf5/h5file.h"
 #include "sx_plain.h"
 
 static sx_cluster *opened(int threads) {
@@ -90,6 +91,54 @@ START_TEST(a_small_budget_gives_the_same_bits) {
 }
 END_TEST
 
+static void write_frames(const char *path, const plain *p) {
+    sx_array all = plain_array(p);
+    sxi_h5_writer *writer = NULL;
+    ck_ok(sxi_h5_create(path, true, &writer));
+    ck_ok(sxi_h5_write(writer, "/frames", &all, "", ""));
+    ck_ok(sxi_h5_commit(&writer));
+    sx_array_destroy(&all);
+}
+
+static plain without(const plain *frames, double dark) {
+    plain p = plain_copy(frames);
+    for (int64_t i = 0; i < plain_count(&p); i++) {
+        p.v[i] -= dark;
+    }
+    return p;
+}
+
+/* Frames so large that threads share each of them, and so many that none takes them all. */
+START_TEST(a_file_is_folded_as_memory_is) {
+    const char *path = "reduce_test.h5";
+    const int64_t shape[] = {330, 37, 600};
+    double dark = 0.5;
+    sx_array scalar;
+    ck_ok(sx_array_view(SX_F64, 0, NULL, &dark, &scalar));
+    for (int type = SX_F32; type <= SX_F64; type++) {
+        plain p = plain_random(11, (sx_dtype)type, 3, shape);
+        plain clean = without(&p, dark);
+        clean.dtype = SX_F64;
+        write_frames(path, &p);
+        for (int threads = 1; threads <= 3; threads++) {
+            sx_cluster *cluster = opened(threads);
+            sx_darray *frames = sx_darray_from_hdf5(cluster, path, "/frames");
+            sx_darray *d = sx_darray_from_memory(cluster, &scalar);
+            sx_darray *difference = sx_subtract(frames, d);
+            check_reduce(frames, &p, 0, threads - 1);
+            check_reduce(difference, &clean, 0, threads + 1);
+            sx_darray_destroy(&difference);
+            sx_darray_destroy(&d);
+            sx_darray_destroy(&frames);
+            sx_cluster_close(&cluster);
+        }
+        plain_free(&clean);
+        plain_free(&p);
+    }
+    remove(path);
+}
+END_TEST
+
 START_TEST(nan_is_seen) {
     const int64_t shape[] = {100, 2};
     plain p = plain_random(1, SX_F64, 2, shape);
@@ -170,4 +219,4 @@ START_TEST(nothing_and_wrong_axes) {
 END_TEST
 
 SX_TEST_MAIN("reduce", known_answers, all_axes_by_the_tree, a_small_budget_gives_the_same_bits,
-             nan_is_seen, nothing_and_wrong_axes)
+             a_file_is_folded_as_memory_is, nan_is_seen, nothing_and_wrong_axes)

@@ -7,12 +7,16 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/pages.h"
 #include "kern/fold.h"
 
 int sxi_fold_terms(sxi_fold fold) { return fold == SXI_FOLD_VARIANCE ? 2 : 1; }
 
 int sxi_tree_levels(int64_t rows) {
     int levels = 0;
+    if (rows <= SXI_BLOCK_ROWS) {
+        return 0;
+    }
     for (int64_t blocks = rows / SXI_BLOCK_ROWS; blocks > 0; blocks /= 2) {
         levels++;
     }
@@ -24,10 +28,9 @@ sx_status sxi_tree_create(sxi_fold fold, int64_t cells, int64_t rows, sxi_tree *
     const size_t bytes = (size_t)(cells * terms) * sizeof(double);
     *tree =
         (sxi_tree){.fold = fold, .cells = cells, .terms = terms, .levels = sxi_tree_levels(rows)};
-    tree->block = malloc(bytes + 1);
-    bool got = tree->block != NULL;
+    bool got = true;
     for (int k = 0; k < tree->levels && got; k++) {
-        tree->level[k] = malloc(bytes + 1);
+        tree->level[k] = sxi_pages_take(bytes);
         got = tree->level[k] != NULL;
     }
     if (!got) {
@@ -39,11 +42,15 @@ sx_status sxi_tree_create(sxi_fold fold, int64_t cells, int64_t rows, sxi_tree *
 }
 
 void sxi_tree_destroy(sxi_tree *tree) {
-    free(tree->block);
     for (int k = 0; k < SXI_TREE_LEVELS; k++) {
         free(tree->level[k]);
     }
     *tree = (sxi_tree){0};
+}
+
+void sxi_tree_begin(sxi_tree *tree, int64_t cells, double *block) {
+    tree->cells = cells;
+    tree->block = block;
 }
 
 /* A NaN stays, whichever comes first. */
@@ -143,6 +150,9 @@ void sxi_tree_block_ends(sxi_tree *tree, int64_t row, int64_t cell, int64_t n) {
     double *sum = tree->block + cell;
     int64_t blocks = row / SXI_BLOCK_ROWS;
     int k = 0;
+    if (tree->levels == 0) { /* the only block stays where it is */
+        return;
+    }
     for (double rows = SXI_BLOCK_ROWS; blocks & 1; blocks /= 2, k++, rows *= 2) {
         join(tree->fold, tree->cells, n, rows, tree->level[k] + cell, rows, sum);
     }
@@ -155,9 +165,10 @@ void sxi_tree_block_ends(sxi_tree *tree, int64_t row, int64_t cell, int64_t n) {
 void sxi_tree_finish(sxi_tree *tree, int64_t rows) {
     double nr = (double)(rows % SXI_BLOCK_ROWS), nl = SXI_BLOCK_ROWS;
     const size_t bytes = (size_t)(tree->cells * tree->terms) * sizeof(double);
-    bool any = nr > 0;
+    bool any = nr > 0 || (tree->levels == 0 && rows > 0);
     int k = 0;
-    for (int64_t blocks = rows / SXI_BLOCK_ROWS; blocks > 0; blocks /= 2, k++, nl *= 2) {
+    for (int64_t blocks = tree->levels > 0 ? rows / SXI_BLOCK_ROWS : 0; blocks > 0;
+         blocks /= 2, k++, nl *= 2) {
         if (!(blocks & 1)) {
             continue;
         }

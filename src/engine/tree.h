@@ -26,17 +26,22 @@ typedef struct sxi_tree {
     int64_t cells;
     int terms;
     int levels;                     /* level[0 .. levels - 1] have memory */
-    double *block;                  /* [terms][cells] the block that is being filled */
+    double *block;                  /* [terms][cells] the block that is being filled; lent */
     double *level[SXI_TREE_LEVELS]; /* 2^k blocks each, where that bit of their number is set */
 } sxi_tree;
 
-/* sxi_fold_terms - doubles of a cell. sxi_tree_levels - levels for so many rows. */
+/* sxi_fold_terms - doubles of a cell. sxi_tree_levels - levels for so many rows; a single block needs
+ * none. */
 int sxi_fold_terms(sxi_fold fold);
 int sxi_tree_levels(int64_t rows);
 
-/* sxi_tree_create - for at most so many rows. SX_ERR_MEMORY. */
+/* sxi_tree_create - for at most so many cells and rows. SX_ERR_MEMORY. */
 sx_status sxi_tree_create(sxi_fold fold, int64_t cells, int64_t rows, sxi_tree *tree);
 void sxi_tree_destroy(sxi_tree *tree);
+
+/* sxi_tree_begin - before the first row, and to fold anew: into block [terms][cells], which the caller
+ * lends. */
+void sxi_tree_begin(sxi_tree *tree, int64_t cells, double *block);
 
 /* sxi_tree_add - values x of row `row` of n cells from `cell` on. Any thread, on distinct cells. */
 void sxi_tree_add(sxi_tree *tree, int64_t row, int64_t cell, int64_t n, const double *x);
