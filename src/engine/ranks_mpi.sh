@@ -5,9 +5,7 @@
 set -u
 program=$1
 export LD_LIBRARY_PATH=$2
-# As root, on fewer cores than ranks, through shared memory alone.
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl=self,vader OMPI_MCA_btl_vader_single_copy_mechanism=none
+source "$(dirname "$0")/../../tests/support/mpi.sh"
 here=$(mktemp -d)
 trap 'rm -rf "$here"' EXIT
 failures=0
@@ -19,7 +17,7 @@ fail() {
 run() {
     local ranks=$1
     shift
-    timeout 120 mpirun --oversubscribe --bind-to none -np "$ranks" "$@" >"$here/out" 2>"$here/err"
+    ranks "$ranks" "$@" >"$here/out" 2>"$here/err"
 }
 # lines COUNT PATTERN: so many lines of the last output match.
 lines() { [ "$(grep -cE -- "$2" "$here/out")" = "$1" ]; }
@@ -64,7 +62,7 @@ done
 
 # One rank is asked to stop, and all do. (mpirun, when it is asked, does not always wait for their words.)
 mkfifo "$here/words"
-timeout 120 mpirun --oversubscribe --bind-to none -np 3 "$program" work >"$here/words" 2>/dev/null &
+timeout 120 "${launch[@]}" 3 "$program" work >"$here/words" 2>/dev/null &
 job=$!
 exec 3<"$here/words"
 for _ in 1 2 3; do

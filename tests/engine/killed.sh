@@ -3,10 +3,9 @@
 # A task that is killed goes on where it was, with fewer ranks too, and gives the values of one that was not.
 #   killed.sh ENGINE_LONG BUILD_FOLDER, with SEXTANT in the environment
 set -euo pipefail
+source "$(dirname "$0")/../support/mpi.sh"
 program=$1
-export LD_LIBRARY_PATH=$2 OMP_NUM_THREADS=1
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl=self,vader OMPI_MCA_btl_vader_single_copy_mechanism=none
+export LD_LIBRARY_PATH=$2
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -21,9 +20,9 @@ wait_for() {
 }
 # resume NAME TILES RANKS: the rest, some of it from the journal.
 resume() {
-    local launch=()
-    [ "$3" = 1 ] || launch=(mpirun --oversubscribe --bind-to none -np "$3")
-    timeout 120 "${launch[@]}" "$program" "$work/$1.h5" resume >"$work/said" || fail "$1 does not go on"
+    local start=(timeout 120)
+    [ "$3" = 1 ] || start=(ranks "$3")
+    "${start[@]}" "$program" "$work/$1.h5" resume >"$work/said" || fail "$1 does not go on"
     read -r resumed _ computed _ <"$work/said"
     [ $((resumed + computed)) = "$2" ] || fail "$1: $(cat "$work/said")"
     echo "$1: $resumed resumed, $computed computed"
@@ -50,12 +49,12 @@ touch "$work/two.h5.journal"
 grep 'go on with --resume' "$work/error"
 rm "$work/two.h5.journal"
 
-if ! command -v mpirun >/dev/null || [ ! -e "$2/libsextant_mpi.so" ]; then
+if ! has_mpi "$2"; then
     echo 'not tried with several ranks: there is no MPI'
     exit 0
 fi
 for ranks in 3 1; do
-    mpirun --oversubscribe --bind-to none -np 3 "$program" "$work/two.h5" >/dev/null 2>&1 &
+    "${launch[@]}" 3 "$program" "$work/two.h5" >/dev/null 2>&1 &
     wait_for "$work/two.h5.journal.1" 20000 $!
     victim=$(pgrep -P $! -f engine_long | sed -n 2p)
     kill -9 "$victim"

@@ -4,10 +4,9 @@
 # where its input is not there.
 #   ranks.sh ENGINE BUILD_FOLDER, with SEXTANT in the environment
 set -euo pipefail
+source "$(dirname "$0")/../support/mpi.sh"
 engine=$1
 export LD_LIBRARY_PATH=$2
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl=self,vader OMPI_MCA_btl_vader_single_copy_mechanism=none
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cube=$work/cube.h5
@@ -24,18 +23,15 @@ sums "$work/1.h5" >"$work/expected"
 OMP_NUM_THREADS=3 "$engine" "$cube" /cube/signal "$work/3.h5"
 sums "$work/3.h5" | cmp - "$work/expected"
 
-if ! command -v mpirun >/dev/null || [ ! -e "$2/libsextant_mpi.so" ]; then
+if ! has_mpi "$2"; then
     echo 'not tried with several ranks: there is no MPI'
     exit 0
 fi
-run() {
-    OMP_NUM_THREADS=1 timeout 120 mpirun --oversubscribe --bind-to none -np "$1" "$engine" "${@:2}"
-}
-for ranks in 1 2 3 4; do
-    run $ranks "$cube" /cube/signal "$work/r$ranks.h5"
-    sums "$work/r$ranks.h5" | cmp - "$work/expected"
+for n in 1 2 3 4; do
+    ranks $n "$engine" "$cube" /cube/signal "$work/r$n.h5"
+    sums "$work/r$n.h5" | cmp - "$work/expected"
 done
-if run 3 "$work/none.h5" /cube/signal "$work/no.h5" 2>"$work/error"; then
+if ranks 3 "$engine" "$work/none.h5" /cube/signal "$work/no.h5" 2>"$work/error"; then
     echo 'a missing file is no failure'
     exit 1
 fi
