@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Regions and bins. */
+ * Regions, bins and tiles. */
+#include <assert.h>
+
 #include "base/fail.h"
 #include "xani/fit.h"
 
@@ -71,13 +73,15 @@ void sxi_fit_frame_tile(const sxi_fit_frame *frame, const sxi_source_info *info,
     const int64_t all = frame->segments * frame->rows;
     const int64_t row = frame->bin_y * info->width * info->nt * (int64_t)sx_dtype_size(info->dtype);
     const int64_t most = clamp(BYTES / row, 1, all);
-    tile[0] = wished[0] > 0 ? clamp(wished[0], 1, most) : 0;
-    tile[1] = clamp(wished[1], 0, frame->columns);
-    if (tile[0] == 0 || tile[1] == 0) {
-        const int64_t share = clamp(all * frame->columns / TILES, PIXELS_LEAST, PIXELS_MOST);
-        const int64_t pixels = clamp(SAMPLES / info->nt, 1, share);
-        tile[1] = clamp(pixels, 1, frame->columns);
-        tile[0] =
-            fit_chunk(clamp(pixels / tile[1], 1, most), divide_up(info->chunk_rows, frame->bin_y));
+    assert(frame->columns > 0);
+    if (wished[0] > 0) {
+        tile[0] = clamp(wished[0], 1, most);
+        tile[1] = clamp(wished[1], 1, frame->columns);
+        return;
     }
+    const int64_t share = clamp(all * frame->columns / TILES, PIXELS_LEAST, PIXELS_MOST);
+    const int64_t pixels = clamp(SAMPLES / info->nt, 1, share);
+    tile[1] = clamp(pixels, 1, frame->columns);
+    tile[0] =
+        fit_chunk(clamp(pixels / tile[1], 1, most), divide_up(info->chunk_rows, frame->bin_y));
 }

@@ -10,9 +10,13 @@
 enum { Y, MASK, SIGMA };
 
 /* Output rows of one segment are read as one part; a band may hold several. */
+typedef struct part {
+    sxi_source_request *reading;
+} part;
+
 typedef struct request {
     int64_t count;
-    sxi_source_request *part[];
+    part part[];
 } request;
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -54,7 +58,7 @@ static bool seamless(const sxi_fit_frame *frame) {
 
 /* Begins to read output rows of one segment: rows `at` .. of the arrays. */
 static sx_status start_part(const sxi_fit_samples *samples, int threads, int64_t row, int64_t rows,
-                            int64_t at, const sx_array *arrays, sxi_source_request **part) {
+                            int64_t at, const sx_array *arrays, sxi_source_request **reading) {
     const sxi_fit_frame *f = samples->frame;
     const int64_t segment = row / f->rows, first = f->y0 + row % f->rows * f->bin_y;
     const int64_t wanted = rows * f->bin_y;
@@ -64,13 +68,13 @@ static sx_status start_part(const sxi_fit_samples *samples, int threads, int64_t
     const sx_array sigma = samples->sigma ? some_rows(&arrays[SIGMA], at, stored) : (sx_array){0};
     mask_rest(&arrays[MASK], at + stored, wanted - stored);
     return sxi_source_start(samples->source, threads, segment * f->segment_rows + first, stored, &y,
-                            samples->sigma ? &sigma : NULL, &mask, part);
+                            samples->sigma ? &sigma : NULL, &mask, reading);
 }
 
 static void cancel(void **data) {
     request *r = *data;
     for (int64_t i = 0; i < r->count; i++) {
-        sxi_source_cancel(&r->part[i]);
+        sxi_source_cancel(&r->part[i].reading);
     }
     free(r);
     *data = NULL;
@@ -82,19 +86,19 @@ static sx_status start(void *data, int threads, int64_t first, int64_t count,
     const sxi_fit_frame *f = samples->frame;
     assert(arrays[Y].data && arrays[MASK].data); /* the task uses all of them */
     const int64_t parts = seamless(f) ? 1 : (first + count - 1) / f->rows - first / f->rows + 1;
-    request *r = calloc(1, sizeof *r + (size_t)parts * sizeof *r->part);
+    request *r = calloc(1, sizeof *r + (size_t)parts * sizeof(part));
     if (!r) {
         return SXI_FAIL(SX_ERR_MEMORY, "no memory to read %lld rows", (long long)count);
     }
     const sx_array rows[] = {sxi_fit_stored_rows(&arrays[Y]), sxi_fit_stored_rows(&arrays[MASK]),
                              samples->sigma ? sxi_fit_stored_rows(&arrays[SIGMA]) : arrays[SIGMA]};
     sx_status status = SX_OK;
-    for (int64_t done = 0, part = 0; done < count && status == SX_OK; done += part) {
+    for (int64_t done = 0, some = 0; done < count && status == SX_OK; done += some) {
         const int64_t row = first + done, left = count - done;
-        part = seamless(f) ? left : least(left, f->rows - row % f->rows);
+        some = seamless(f) ? left : least(left, f->rows - row % f->rows);
         /* Threads wait for the disk, all for the same: the first part has them. */
-        status = start_part(samples, r->count == 0 ? threads : 0, row, part, done * f->bin_y, rows,
-                            &r->part[r->count]);
+        status = start_part(samples, r->count == 0 ? threads : 0, row, some, done * f->bin_y, rows,
+                            &r->part[r->count].reading);
         r->count += status == SX_OK;
     }
     *made = r;
@@ -107,7 +111,7 @@ static sx_status start(void *data, int threads, int64_t first, int64_t count,
 static void work(void *data) {
     const request *r = data;
     for (int64_t i = 0; i < r->count; i++) {
-        sxi_source_work(r->part[i]);
+        sxi_source_work(r->part[i].reading);
     }
 }
 
@@ -115,7 +119,7 @@ static sx_status wait_for(void **data) {
     request *r = *data;
     sx_status status = SX_OK;
     for (int64_t i = 0; i < r->count && status == SX_OK; i++) {
-        status = sxi_source_wait(&r->part[i]);
+        status = sxi_source_wait(&r->part[i].reading);
     }
     cancel(data);
     return status;

@@ -5,8 +5,9 @@
 #   killed.sh BUILD_FOLDER [TIMES [SEED]], with SEXTANT in the environment
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source=tests/xani/mpi.sh
 source "$here/mpi.sh"
-times=${2:-6}
+times=${2:-5}
 RANDOM=${3:-1}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -18,7 +19,7 @@ size() { { cat fit.h5.journal* 2>/dev/null || true; } | wc -c; }
 start() {
     local launch=()
     [ "$1" = 1 ] || launch=(mpirun --oversubscribe --bind-to none -np "$1")
-    "${launch[@]}" "$SEXTANT" xani fit cube.h5 -o fit.h5 -q --resume --tile 1x40 >out 2>err </dev/null &
+    "${launch[@]}" "$SEXTANT" xani fit cube.h5 -o fit.h5 -q --resume --tile 1x20 >out 2>err </dev/null &
     job=$!
 }
 # Until the journals have so many bytes, or the job has ended.
@@ -32,7 +33,7 @@ fitting() {
     if [ "$1" = 1 ]; then echo $job; else pgrep -P $job -f 'xani fit' || true; fi
 }
 
-"$SEXTANT" xani simulate --shape 160x160 --delays 150 -o cube.h5 -q >/dev/null
+"$SEXTANT" xani simulate --shape 100x100 --delays 120 -o cube.h5 -q >/dev/null
 "$SEXTANT" xani fit cube.h5 -o whole.h5 -q
 start 1
 most=0
@@ -56,11 +57,11 @@ for ((i = 0; i < times; i++)); do
     at=$((at % most))
     start $n
     wait_for $at
-    victims=$(fitting $n)
-    if [ $how = 0 ] && [ $n -gt 1 ]; then
-        victims=$(sed -n "$((RANDOM % n + 1))p" <<<"$victims")
+    mapfile -t victims < <(fitting $n)
+    if [ $how = 0 ] && [ ${#victims[@]} -gt 1 ]; then
+        victims=("${victims[RANDOM % ${#victims[@]}]}")
     fi
-    kill -$signal $victims 2>/dev/null || true
+    kill -$signal "${victims[@]}" 2>/dev/null || true
     for ((tenths = 0; tenths < 100; tenths++)); do # the others end, too
         kill -0 $job 2>/dev/null || break
         read -rt 0.1 <> <(:) || true
@@ -82,17 +83,17 @@ done
 
 # A journal of another run is refused and kept; a fit that is stopped says how to go on.
 start 1
-wait_for 100000
+wait_for 50000
 kill -INT $job
 wait $job && fail 'a stopped fit succeeds'
 grep -q 'what is finished is kept in fit.h5.journal: go on with --resume' err || fail "stopped: $(cat err)"
-if "$SEXTANT" xani fit cube.h5 -o fit.h5 -q --resume --tile 1x40 --modes 1 2>err; then
+if "$SEXTANT" xani fit cube.h5 -o fit.h5 -q --resume --tile 1x20 --modes 1 2>err; then
     fail 'a journal of other options is taken'
 fi
 grep -q 'fit.h5.journal belongs to another run, with other inputs or options' err || fail "foreign: $(cat err)"
 [ "$(wc -l <err)" = 1 ] || fail "more than one sentence: $(cat err)"
 touch -d '2001-01-01' cube.h5
-"$SEXTANT" xani fit cube.h5 -o fit.h5 -q --resume --tile 1x40 2>err && fail 'a journal of another input is taken'
+"$SEXTANT" xani fit cube.h5 -o fit.h5 -q --resume --tile 1x20 2>err && fail 'a journal of another input is taken'
 [ ! -e fit.h5 ] || fail 'a refused journal leaves an output'
 "$SEXTANT" xani fit cube.h5 -o fit.h5 -q 2>err
 grep -q 'this one begins anew' err || fail "nothing is said about the old journal: $(cat err)"
