@@ -5,8 +5,7 @@
 #   killed.sh BUILD_FOLDER [TIMES [SEED]], with SEXTANT in the environment
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-# shellcheck source=tests/xani/mpi.sh
-source "$here/mpi.sh"
+source "$here/../support/mpi.sh"
 times=${2:-5}
 RANDOM=${3:-1}
 work=$(mktemp -d)
@@ -17,9 +16,9 @@ fail() { echo "$*"; exit 1; }
 size() { { cat fit.h5.journal* 2>/dev/null || true; } | wc -c; }
 # start RANKS: in the background, as $job.
 start() {
-    local launch=()
-    [ "$1" = 1 ] || launch=(mpirun --oversubscribe --bind-to none -np "$1")
-    "${launch[@]}" "$SEXTANT" xani fit cube.h5 -o fit.h5 -q --resume --tile 1x20 >out 2>err </dev/null &
+    local with=()
+    [ "$1" = 1 ] || with=("${launch[@]}" "$1")
+    "${with[@]}" "$SEXTANT" xani fit cube.h5 -o fit.h5 -q --resume --tile 1x20 >out 2>err </dev/null &
     job=$!
 }
 # Until the journals have so many bytes, or the job has ended.

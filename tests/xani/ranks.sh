@@ -5,8 +5,7 @@
 #   ranks.sh BUILD_FOLDER [all], with SEXTANT in the environment; all: every layout by 1 to 4 ranks
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-# shellcheck source=tests/xani/mpi.sh
-source "$here/mpi.sh"
+source "$here/../support/mpi.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
