@@ -9,6 +9,9 @@ find_library(HDF5_HL NAMES hdf5_serial_hl hdf5_hl HINTS ${HDF5_LIBRARY_DIRS} REQ
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(CODECS REQUIRED IMPORTED_TARGET libdeflate liblz4 libzstd blosc)
+# Only their headers: crystal.yaml and space groups load them when they are needed.
+find_path(CYAML_INCLUDE cyaml/cyaml.h REQUIRED)
+find_path(SPGLIB_INCLUDE spglib.h REQUIRED)
 # For several ranks; without it there is one.
 find_package(MPI COMPONENTS C)
 find_path(RANDOM123_INCLUDE Random123/philox.h REQUIRED)

@@ -23,6 +23,8 @@ build liblz4-dev        LZ4 of chunks
 build libzstd-dev       Zstd of chunks
 build libblosc-dev      Blosc of chunks
 build libjansson-dev    --json
+build libcyaml-dev      crystal.yaml
+build libsymspg-dev     space groups
 build libopenmpi-dev    several ranks
 build scdoc             manual pages
 build gnuplot-nox       figures
