@@ -108,21 +108,13 @@ out:
     return status;
 }
 
-/* Plane `mode` of a stack as [npix] doubles. */
-static sx_status read_plane(const sxi_fit_file *fit, const char *name, int64_t mode,
-                            double *values) {
-    int64_t start[SX_MAX_RANK] = {mode}, count[SX_MAX_RANK] = {1};
-    memcpy(count + 1, fit->shape, (size_t)fit->rank * sizeof *count);
+sx_status sxi_fit_plane(const sxi_fit_file *fit, const char *name, int64_t mode, double *values) {
+    const bool stack = mode >= 0;
+    int64_t start[SX_MAX_RANK] = {stack ? mode : 0}, count[SX_MAX_RANK] = {1};
+    memcpy(count + stack, fit->shape, (size_t)fit->rank * sizeof *count);
     sx_array array;
-    SXI_TRY(sx_array_view(SX_F64, fit->rank + 1, count, values, &array));
+    SXI_TRY(sx_array_view(SX_F64, fit->rank + stack, count, values, &array));
     return sxi_h5_read_box(fit->h5, name, start, count, &array);
-}
-
-static sx_status read_map(const sxi_fit_file *fit, const char *name, double *values) {
-    int64_t start[SX_MAX_RANK] = {0};
-    sx_array array;
-    SXI_TRY(sx_array_view(SX_F64, fit->rank, fit->shape, values, &array));
-    return sxi_h5_read_box(fit->h5, name, start, fit->shape, &array);
 }
 
 static sx_status read_strongest(sxi_fit_file *fit, const double *state, double *scratch) {
@@ -135,8 +127,8 @@ static sx_status read_strongest(sxi_fit_file *fit, const double *state, double *
         {"/fit/frequency", fit->frequency}, {"/fit/decay", fit->decay}, {"/fit/phase", fit->phase}};
     double clearest = 0;
     for (int64_t mode = 0; mode < fit->modes; mode++) {
-        SXI_TRY(read_plane(fit, "/fit/amplitude", mode, amplitude));
-        SXI_TRY(read_plane(fit, "/fit/amplitude_errors", mode, error));
+        SXI_TRY(sxi_fit_plane(fit, "/fit/amplitude", mode, amplitude));
+        SXI_TRY(sxi_fit_plane(fit, "/fit/amplitude_errors", mode, error));
         for (size_t i = 0; i < n; i++) {
             /* A pixel not to be touched in this pass gets NaN. */
             bool stronger = state[i] == SX_DCOS_OK && isfinite(amplitude[i]) &&
@@ -152,7 +144,7 @@ static sx_status read_strongest(sxi_fit_file *fit, const double *state, double *
             }
         }
         for (size_t o = 0; o < sizeof others / sizeof *others; o++) {
-            SXI_TRY(read_plane(fit, others[o].name, mode, other));
+            SXI_TRY(sxi_fit_plane(fit, others[o].name, mode, other));
             for (size_t i = 0; i < n; i++) {
                 if (isfinite(amplitude[i])) {
                     others[o].map[i] = (float)other[i];
@@ -233,10 +225,10 @@ sx_status sxi_fit_read(sxi_fit_file *fit) {
         goto out;
     }
     double *other = state + n;
-    SXI_GO(read_map(fit, "/fit/state", state));
-    SXI_GO(read_map(fit, "/fit/modes", other));
+    SXI_GO(sxi_fit_plane(fit, "/fit/state", -1, state));
+    SXI_GO(sxi_fit_plane(fit, "/fit/modes", -1, other));
     classify(fit, state, other);
-    SXI_GO(read_map(fit, "/fit/chi2", other));
+    SXI_GO(sxi_fit_plane(fit, "/fit/chi2", -1, other));
     for (size_t i = 0; i < n; i++) {
         fit->chi2[i] = state[i] == SX_DCOS_OK ? (float)other[i] : NAN;
     }

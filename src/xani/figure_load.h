@@ -40,6 +40,9 @@ void sxi_fit_close(sxi_fit_file *fit);
 /* sxi_fit_read - the maps. SX_ERR_MEMORY, SX_ERR_IO. */
 sx_status sxi_fit_read(sxi_fit_file *fit);
 
+/* sxi_fit_plane - a map of the file, [npix]: plane mode of a stack of modes, -1: a map by itself. */
+sx_status sxi_fit_plane(const sxi_fit_file *fit, const char *name, int64_t mode, double *values);
+
 /* sxi_fit_pixel - all that was fitted at pixel number row * width + x. */
 sx_status sxi_fit_pixel(const sxi_fit_file *fit, int64_t pixel, sx_dcos_fit *out);
 
