@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The main job from end to end, on a run whose truth is known: simulate, fit, draw.
+# The main job from end to end, on a run whose truth is known: simulate, fit, draw, report.
 #   examples/demo.sh [FOLDER]     from the project's folder, after a release build; build/demo by default
 set -eu
 sextant=${SEXTANT:-build/release/sextant}
@@ -22,4 +22,7 @@ run "$sextant" xani fit "$folder/cube.h5" -o "$folder/fit.h5" --overwrite
 # Maps of frequency, amplitude and decay, and one trace.
 run "$sextant" xani figure "$folder/fit.h5" -o "$folder/fit.png" --overwrite
 
-echo "The picture is $folder/fit.png, the maps are in $folder/fit.h5."
+# The same for a browser, with every pixel's trace.
+run "$sextant" xani report "$folder/fit.h5" -o "$folder/report.html" --overwrite
+
+echo "The picture is $folder/fit.png, the page for a browser $folder/report.html; the maps are in $folder/fit.h5."

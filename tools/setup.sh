@@ -43,6 +43,7 @@ check clang-tidy-14     lint
 check cppcheck          lint
 check codespell         spelling
 check shellcheck        scripts
+check chromium          reports, as people see them
 bench python3-scipy     fits
 bench python3-lmfit     fits
 bench libcminpack-dev   fits
