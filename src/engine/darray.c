@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/fail.h"
 #include "base/pages.h"
@@ -73,6 +74,10 @@ static void empty(sx_darray *array) {
     for (int i = 0; i < 2; i++) {
         sx_darray_destroy(&array->input[i]);
     }
+    if (array->mapped > 0) {
+        munmap(array->values.data, (size_t)array->mapped);
+    }
+    array->mapped = 0;
     sx_array_destroy(&array->values);
     if (array->reserved > 0) {
         sxi_memory_release(array->cluster, array->reserved);
@@ -136,10 +141,22 @@ int64_t sxi_darray_bytes(const sx_darray *array) {
     return bytes;
 }
 
-/* Memory for a new array, zeros, within the budget. */
+static sx_status store_in_file(sx_darray *array, const char *folder, int64_t bytes) {
+    void *mapped = NULL;
+    SXI_TRY(sxi_pages_in_file(folder, (size_t)bytes, &mapped));
+    array->mapped = bytes;
+    return sx_array_view(array->dtype, array->rank, array->shape, mapped, &array->values);
+}
+
+/* Memory for a new array, zeros, within the budget; half of it is left to read into. */
 static sx_status store(sx_darray *array) {
     const int64_t bytes = sxi_darray_bytes(array);
+    const char *scratch = sxi_engine_of(array->cluster)->scratch;
+    const int64_t half = sxi_memory_budget(array->cluster) / 2;
     sx_array values;
+    if (scratch && bytes > sxi_memory_left(array->cluster) - half && bytes > 0) {
+        return store_in_file(array, scratch, bytes);
+    }
     if (!sxi_memory_reserve(array->cluster, bytes)) {
         return SXI_FAIL(SX_ERR_MEMORY,
                         "an array of %lld bytes is to be stored, of the memory budget of %lld "
@@ -171,10 +188,12 @@ void sxi_darray_adopt(sx_darray *array, sx_darray *stored) {
     }
     array->values = stored->values;
     array->reserved = stored->reserved;
+    array->mapped = stored->mapped;
     array->complete = stored->complete;
     array->cost = 1;
     stored->values = (sx_array){0};
     stored->reserved = 0;
+    stored->mapped = 0;
 }
 
 sx_darray *sx_darray_create(sx_cluster *cluster, sx_dtype dtype, int rank, const int64_t *shape) {

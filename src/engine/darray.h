@@ -60,6 +60,7 @@ struct sx_darray {
 
     sx_array values;  /* MEMORY; owned or not */
     int64_t reserved; /* bytes of the memory budget */
+    int64_t mapped;   /* bytes of a scratch file */
     bool complete;    /* on every rank */
 
     sxi_shared_file *file; /* FILE */

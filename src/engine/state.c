@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/state.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/fail.h"
 #include "base/memory_limit.h"
 #include "engine/ranks.h"
@@ -9,7 +12,17 @@
 /* Where the system does not say how much memory is free. */
 static const int64_t UNKNOWN = 4LL << 30;
 
-void sxi_engine_free(sxi_engine *engine) { sxi_trace_free(&engine->trace); }
+void sxi_engine_free(sxi_engine *engine) {
+    sxi_trace_free(&engine->trace);
+    free(engine->scratch);
+}
+
+sx_status sxi_engine_scratch(sx_cluster *cluster, const char *folder) {
+    sxi_engine *engine = sxi_engine_of(cluster);
+    free(engine->scratch);
+    engine->scratch = strdup(folder);
+    return engine->scratch ? SX_OK : SXI_FAIL(SX_ERR_MEMORY, "no memory for the name of a folder");
+}
 
 void sxi_engine_lost(sx_cluster *cluster, sx_status status) {
     const bool shared =

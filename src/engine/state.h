@@ -16,11 +16,16 @@ typedef struct sxi_engine {
     atomic_llong budget; /* bytes; 0: not known yet */
     atomic_llong reserved;
     struct sxi_trace *trace; /* NULL: none */
+    char *scratch;           /* folder, NULL: none */
 } sxi_engine;
 
 /* sxi_engine_of - that of a cluster. sxi_engine_free - at its end. */
 sxi_engine *sxi_engine_of(sx_cluster *cluster);
 void sxi_engine_free(sxi_engine *engine);
+
+/* sxi_engine_scratch - arrays that are created from now on and exceed half of the memory budget lie in
+ * nameless files of this folder. SX_ERR_MEMORY. */
+sx_status sxi_engine_scratch(sx_cluster *cluster, const char *folder);
 
 /* sxi_engine_lost - a failure of this rank that the others may not share, such as that of a file, ends
  * what all do together. One that comes of the arguments is the same everywhere, and a cluster of one

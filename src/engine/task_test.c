@@ -5,6 +5,7 @@
 
 #include <sextant/engine.h>
 
+#include "engine/state.h"
 #include "io/hdf5/h5file.h"
 #include "sx_folder.h"
 #include "sx_plain.h"
@@ -181,6 +182,41 @@ static sx_status copy(const sx_tile *tile) {
     sx_array out = tile->array[1];
     return sx_array_copy(&tile->array[0], &out);
 }
+
+static sx_status write_numbers(const sx_tile *tile) {
+    sx_array out = tile->array[0];
+    for (int64_t i = 0; i < tile->count[0]; i++) {
+        sx_array_set(&out, &i, (double)(tile->start[0] + i));
+    }
+    return SX_OK;
+}
+
+/* 1 MB with a budget of 64 kB. */
+START_TEST(what_memory_does_not_hold_lies_in_a_nameless_file) {
+    const int64_t n = 1 << 17;
+    const int files = sx_folder_count();
+    sx_cluster *cluster = opened(NULL);
+    sx_array all;
+    ck_ok(sx_engine_memory(cluster, 64 << 10));
+    ck_ok(sxi_engine_scratch(cluster, sx_folder("")));
+    sx_darray *out = sx_darray_create(cluster, SX_F64, 1, &n);
+    ck_ok(sx_task_run(
+        &(sx_task){.tiles = "i=1000", .cpu = write_numbers, .use = {{out, "i", SX_WRITE}}}));
+    ck_assert_int_eq(sxi_memory_left(cluster), 64 << 10);
+    ck_assert_int_eq(sx_folder_count(), files);
+    ck_ok(sx_gather(out, &all));
+    for (int64_t i = 0; i < n; i++) {
+        ck_assert(((double *)all.data)[i] == (double)i);
+    }
+    sx_array_destroy(&all);
+    sx_darray_destroy(&out);
+    ck_ok(sxi_engine_scratch(cluster, "/no/such/folder"));
+    out = sx_darray_create(cluster, SX_F64, 1, &n);
+    ck_fails(sx_wait(out), SX_ERR_IO, "/no/such/folder has no room for 1048576 bytes");
+    sx_darray_destroy(&out);
+    sx_cluster_close(&cluster);
+}
+END_TEST
 
 START_TEST(too_small_a_budget_is_told) {
     material m = prepare();
@@ -445,6 +481,7 @@ START_TEST(nothing_to_do) {
 END_TEST
 
 SX_TEST_MAIN("task", tiles_and_threads_do_not_change_bytes, a_small_budget_only_reads_less_at_once,
-             too_small_a_budget_is_told, a_retiled_array_says_how_to_cut,
-             one_bad_tile_is_missing_and_counted, what_stops_all_is_one_sentence,
-             a_wish_to_stop_is_heard, wrong_words_are_told, nothing_to_do)
+             what_memory_does_not_hold_lies_in_a_nameless_file, too_small_a_budget_is_told,
+             a_retiled_array_says_how_to_cut, one_bad_tile_is_missing_and_counted,
+             what_stops_all_is_one_sentence, a_wish_to_stop_is_heard, wrong_words_are_told,
+             nothing_to_do)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The main job: a cube into maps. */
+#include <libgen.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include "base/text.h"
 #include "engine/launcher.h"
 #include "engine/ranks.h"
+#include "engine/state.h"
 #include "xani/fit.h"
 #include "xani/fit_arguments.h"
 #include "xani/fit_key.h"
@@ -230,6 +232,15 @@ static sx_status name_journal(job *j) {
     return journal ? SX_OK : SXI_FAIL(SX_ERR_MEMORY, "no memory for the name of a journal");
 }
 
+/* Maps that memory does not hold lie beside the output for a while. */
+static sx_status choose_scratch(const job *j) {
+    char *folder = strdup(j->output);
+    const sx_status status = folder ? sxi_engine_scratch(j->cluster, dirname(folder))
+                                    : SXI_FAIL(SX_ERR_MEMORY, "no memory for a name");
+    free(folder);
+    return status;
+}
+
 /* All that needs no work yet; each rank looks for itself. */
 static sx_status prepare(job *j) {
     /* First without the inputs: opening them may take minutes. */
@@ -242,6 +253,7 @@ static sx_status prepare(job *j) {
     SXI_TRY(sx_dcos_plan_create(j->info->nt, j->info->delay_ps, &j->options.dcos, &j->plan));
     describe_job(j);
     SXI_TRY(name_journal(j));
+    SXI_TRY(choose_scratch(j));
     j->maps = (sxi_fit_maps){.info = j->info,
                              .options = &j->options,
                              .frame = &j->frame,
