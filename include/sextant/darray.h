@@ -129,6 +129,14 @@ typedef struct sx_darray_dataset {
 SX_API sx_status sx_darray_to_hdf5(int n, const sx_darray_dataset *datasets, const char *path,
                                    bool overwrite);
 
+/* sx_darray_to_hdf5_parts - the same for large volumes: each rank computes and writes some rows of
+ * them to a file of its own, "out.h5.0" and so on beside "out.h5", which shows them as one (virtual
+ * datasets; it is to be moved together with its parts). Arrays that are stored are in "out.h5" itself. One
+ * rank writes one file. After a failure files are as before, unless the disk fails when all is written
+ * and only names are changed. */
+SX_API sx_status sx_darray_to_hdf5_parts(int n, const sx_darray_dataset *datasets, const char *path,
+                                         bool overwrite);
+
 SX_API sx_dtype sx_darray_dtype(const sx_darray *array);
 SX_API int sx_darray_rank(const sx_darray *array);
 SX_API const int64_t *sx_darray_shape(const sx_darray *array);

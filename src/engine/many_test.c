@@ -5,12 +5,15 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <sextant/engine.h>
 
 #include "engine/cluster.h"
 #include "engine/fake_wire.h"
 #include "engine/plan.h"
+#include "io/hdf5/h5file.h"
 #include "sx_folder.h"
 #include "sx_plain.h"
 
@@ -284,6 +287,86 @@ START_TEST(ranks_share_whole_frames) {
 }
 END_TEST
 
-SX_TEST_MAIN("many", ranks_share_whole_frames, bad_tiles_of_all_ranks_are_counted,
-             one_rank_stops_all, out_of_memory_on_one_rank_stops_all,
-             a_stopped_run_goes_on_with_fewer_ranks)
+/* --- a file of each rank --- */
+
+static char volume[256], frames_path[256];
+
+/* 2 x + 1 of a file, and what is stored: in one file to look at. */
+static sx_status run_parts(sx_cluster *cluster, rank *r) {
+    double two = 2, map[3] = {4, 5, 6};
+    const int64_t shape[] = {3};
+    sx_array scalar, stored;
+    (void)r;
+    ck_ok(sx_array_view(SX_F64, 0, NULL, &two, &scalar));
+    ck_ok(sx_array_view(SX_F64, 1, shape, map, &stored));
+    sx_darray *x = sx_darray_from_hdf5(cluster, frames_path, "/x");
+    sx_darray *factor = sx_darray_from_memory(cluster, &scalar);
+    sx_darray *kept = sx_darray_from_memory(cluster, &stored);
+    sx_darray *y = sx_multiply(x, factor);
+    const sx_darray_dataset datasets[] = {{y, "/volume/y", "ADU", "Twice of it"},
+                                          {kept, "/maps/kept", NULL, NULL}};
+    const sx_status status = sx_darray_to_hdf5_parts(2, datasets, volume, true);
+    sx_darray_destroy(&y);
+    sx_darray_destroy(&kept);
+    sx_darray_destroy(&factor);
+    sx_darray_destroy(&x);
+    return status;
+}
+
+static void expect_volume(const plain *x) {
+    sx_cluster *cluster = NULL;
+    plain y = plain_copy(x);
+    for (int64_t i = 0; i < plain_count(&y); i++) {
+        y.v[i] *= 2;
+    }
+    ck_ok(sx_cluster_open(NULL, &cluster));
+    sx_darray *read = sx_darray_from_hdf5(cluster, volume, "/volume/y");
+    sx_darray *kept = sx_darray_from_hdf5(cluster, volume, "/maps/kept");
+    sx_array map;
+    plain_gathered(&y, read);
+    ck_ok(sx_gather(kept, &map));
+    ck_assert(((double *)map.data)[2] == 6);
+    sx_array_destroy(&map);
+    sx_darray_destroy(&kept);
+    sx_darray_destroy(&read);
+    sx_cluster_close(&cluster);
+    plain_free(&y);
+}
+
+START_TEST(files_of_ranks_are_seen_as_one) {
+    const int64_t shape[] = {7, 11, 5};
+    plain x = plain_random(4, SX_F64, 3, shape);
+    sx_array values = plain_array(&x);
+    sxi_h5_writer *writer = NULL;
+    snprintf(volume, sizeof volume, "%s", sx_folder("volume.h5"));
+    snprintf(frames_path, sizeof frames_path, "%s", sx_folder("x.h5"));
+    ck_ok(sxi_h5_create(frames_path, true, &writer));
+    ck_ok(sxi_h5_write(writer, "/x", &values, "", ""));
+    ck_ok(sxi_h5_commit(&writer));
+    for (int ranks = RANKS_MOST; ranks > 0; ranks--) { /* parts of more ranks go */
+        shared all = {.run = run_parts};
+        live_together(&all, ranks);
+        expect_all(&all, SX_OK, "");
+        expect_volume(&x);
+        ck_assert_int_eq(sx_folder_count(), ranks > 1 ? 2 + ranks : 2);
+    }
+    /* A part that cannot be written: all fail, and what was there before is as it was. */
+    char folder[300];
+    snprintf(folder, sizeof folder, "%s.1", volume);
+    ck_assert_int_eq(mkdir(folder, 0700), 0);
+    shared all = {.run = run_parts};
+    live_together(&all, 3);
+    expect_all(&all, SX_ERR_IO, "volume.h5.1");
+    expect_volume(&x);
+    ck_assert_int_eq(rmdir(folder), 0);
+    ck_assert_int_eq(sx_folder_count(), 2);
+    unlink(volume);
+    unlink(frames_path);
+    sx_array_destroy(&values);
+    plain_free(&x);
+}
+END_TEST
+
+SX_TEST_MAIN("many", files_of_ranks_are_seen_as_one, ranks_share_whole_frames,
+             bad_tiles_of_all_ranks_are_counted, one_rank_stops_all,
+             out_of_memory_on_one_rank_stops_all, a_stopped_run_goes_on_with_fewer_ranks)

@@ -122,6 +122,10 @@ sx_status sxi_h5_sink_create(const char *path, int *error, hid_t *file);
 /* sxi_h5_write_failed - the sentence for a writer on which something failed. */
 sx_status sxi_h5_write_failed(const sxi_h5_writer *writer, const char *what);
 
+/* sxi_h5_timeless - a creation list (of a group or dataset) without times, so that equal content gives
+ * equal bytes. */
+hid_t sxi_h5_timeless(hid_t class);
+
 /* sxi_h5_parents - makes the groups on the way to name. */
 sx_status sxi_h5_parents(sxi_h5_writer *writer, const char *name);
 

@@ -65,6 +65,16 @@ sx_status sxi_h5_write_box(sxi_h5_writer *writer, const char *name, const int64_
 /* Create and write at once. */
 sx_status sxi_h5_write(sxi_h5_writer *writer, const char *name, const sx_array *array,
                        const char *unit, const char *sentence);
+/* Rows first .. first + rows - 1 of a dataset, in a dataset of the same name of another file, whose
+ * path is counted from the folder of this one. */
+typedef struct sxi_h5_part {
+    const char *file;
+    int64_t first, rows;
+} sxi_h5_part;
+
+/* A virtual dataset of those parts along its first axis. */
+sx_status sxi_h5_virtual_create(sxi_h5_writer *writer, const char *name, sx_dtype dtype, int rank,
+                                const int64_t *shape, int parts, const sxi_h5_part *part);
 sx_status sxi_h5_write_text(sxi_h5_writer *writer, const char *name,
                             const char *text); /* a string dataset */
 sx_status sxi_h5_write_texts(sxi_h5_writer *writer, const char *name, int64_t count,

@@ -6,9 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A creation list (of a group or dataset) without times, so that equal content gives equal bytes.
- */
-static hid_t timeless(hid_t class) {
+hid_t sxi_h5_timeless(hid_t class) {
     hid_t list = H5Pcreate(class);
     if (list >= 0) {
         H5Pset_obj_track_times(list, false);
@@ -18,7 +16,7 @@ static hid_t timeless(hid_t class) {
 
 sx_status sxi_h5_parents(sxi_h5_writer *writer, const char *name) {
     sx_status status = SX_OK;
-    hid_t creation = timeless(H5P_GROUP_CREATE);
+    hid_t creation = sxi_h5_timeless(H5P_GROUP_CREATE);
     char *part = strdup(name);
     if (!part) {
         status = SXI_FAIL(SX_ERR_MEMORY, "%s: no memory to write %s", writer->path, name);
@@ -63,7 +61,7 @@ static sx_status dataset_create(sxi_h5_writer *writer, const char *name, sx_dtyp
     for (int d = 0; d < rank; d++) {
         extent[d] = (hsize_t)shape[d];
     }
-    hid_t creation = timeless(H5P_DATASET_CREATE);
+    hid_t creation = sxi_h5_timeless(H5P_DATASET_CREATE);
     hid_t space = rank ? H5Screate_simple(rank, extent, NULL) : H5Screate(H5S_SCALAR);
     set_fill(creation, dtype);
     hid_t id = H5Dcreate2(writer->id, name, sxi_h5_native(dtype), space, H5P_DEFAULT, creation,
@@ -199,7 +197,7 @@ static sx_status write_texts(sxi_h5_writer *writer, const char *name, int64_t co
     const hsize_t extent = count < 0 ? 1 : (hsize_t)count;
     hid_t type = text_type();
     hid_t space = count < 0 ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &extent, NULL);
-    hid_t creation = timeless(H5P_DATASET_CREATE);
+    hid_t creation = sxi_h5_timeless(H5P_DATASET_CREATE);
     hid_t transfer = sxi_h5_transfer(0);
     hid_t id = H5Dcreate2(writer->id, name, type, space, H5P_DEFAULT, creation, H5P_DEFAULT);
     sx_status status = SX_OK;
