@@ -25,6 +25,7 @@ build libblosc-dev      Blosc of chunks
 build libjansson-dev    --json
 build libcyaml-dev      crystal.yaml
 build libsymspg-dev     space groups
+build libxrl11          form factors
 build libopenmpi-dev    several ranks
 build scdoc             manual pages
 build gnuplot-nox       figures

@@ -32,11 +32,17 @@ static const struct {
                 {"Ac", 227},        {"Th", 232.03806}, {"Pa", 231.03588},   {"U", 238.02891},
                 {"Np", 237},        {"Pu", 244},       {"Am", 243},         {"Cm", 247}};
 
-double sxi_element_mass(const char *symbol) {
-    for (size_t k = 0; k < sizeof elements / sizeof *elements; k++) {
+int sxi_element_number(const char *symbol) {
+    const int count = sizeof elements / sizeof *elements;
+    for (int k = 0; k < count; k++) {
         if (strcmp(elements[k].symbol, symbol) == 0) {
-            return elements[k].mass;
+            return k + 1;
         }
     }
     return 0;
+}
+
+double sxi_element_mass(const char *symbol) {
+    const int number = sxi_element_number(symbol);
+    return number > 0 ? elements[number - 1].mass : 0;
 }

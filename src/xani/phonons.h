@@ -12,6 +12,9 @@
  * 2007, of a radioactive element its longest-lived isotope. */
 double sxi_element_mass(const char *symbol);
 
+/* sxi_element_number - 14 for "Si"; 0 for what is no element. */
+int sxi_element_number(const char *symbol);
+
 /* A cell with its atoms. */
 typedef struct sxi_cell {
     double vectors[9]; /* [3][3] rows, Angstrom */
