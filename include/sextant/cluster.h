@@ -22,6 +22,10 @@ typedef struct sx_cluster sx_cluster;
  * SX_ERR_UNSUPPORTED: this process has used MPI already. SX_ERR_MEMORY. The other ranks fail, too. */
 SX_API sx_status sx_cluster_open(const sx_context *context, sx_cluster **cluster);
 
+/* Once something has failed on several ranks (a file, memory, a tile that stops its task, a wish to
+ * stop), that is for good and the same on all of them: every later call fails with the first sentence, and the
+ * cluster can only be closed. */
+
 /* sx_cluster_close - waits for the other ranks to close, too, unless one of them failed or died.
  * NULL allowed. */
 SX_API void sx_cluster_close(sx_cluster **cluster);

@@ -57,6 +57,13 @@ typedef struct team {
     pthread_mutex_t writing; /* around flushes of the journal and the progress */
 } team;
 
+/* A failure of the journal, with whose it is. */
+static sx_status named(const team *t, sx_status status) {
+    return status == SX_OK ? SX_OK
+                           : sxi_fail_context(status, "task '%s', rank %d", t->plan->task->name,
+                                              sx_cluster_rank(t->plan->cluster));
+}
+
 /* --- with the lock held --- */
 
 static void stop(team *t, sx_status status) {
@@ -66,6 +73,14 @@ static void stop(team *t, sx_status status) {
         sxi_ranks_fail(t->plan->cluster, status);
     }
     pthread_cond_broadcast(&t->changed);
+}
+
+/* What went wrong with reading a band, with its name. */
+static void stop_band(team *t, const slot *s, int64_t tiles, sx_status status) {
+    sxi_fail_context(status, "task '%s', tiles %lld to %lld, rank %d", t->plan->task->name,
+                     (long long)s->first, (long long)(s->first + tiles - 1),
+                     sx_cluster_rank(t->plan->cluster));
+    stop(t, status);
 }
 
 static bool hear_wish(team *t) {
@@ -130,7 +145,9 @@ static void begin_band(team *t, slot *s) {
     const sx_status status = claim(t, s, &tiles);
     pthread_mutex_lock(&t->lock);
     t->claiming = false;
-    if (status != SX_OK) {
+    if (status != SX_OK && tiles > 0) {
+        stop_band(t, s, tiles, status);
+    } else if (status != SX_OK) {
         stop(t, status);
     } else if (tiles == 0) {
         t->all = true;
@@ -177,7 +194,7 @@ static void attend(team *t, slot *s) {
     s->attended = s->ending = false;
     s->state = READY;
     if (status != SX_OK) {
-        stop(t, status);
+        stop_band(t, s, s->end - s->first, status);
     }
     pthread_cond_broadcast(&t->changed);
 }
@@ -207,7 +224,7 @@ static sx_status run_tiles(team *t, const slot *s, sxi_worker *w, int64_t first,
         SXI_TRY(sxi_tile_run(t->plan, i, s->held, s->part, w, &done));
         ran++;
         if (t->journal && done) {
-            SXI_TRY(sxi_journal_add(t->journal, i));
+            SXI_TRY(named(t, sxi_journal_add(t->journal, i)));
         }
     }
     const double end = sxi_now();
@@ -221,7 +238,7 @@ static sx_status run_tiles(team *t, const slot *s, sxi_worker *w, int64_t first,
 static sx_status report(team *t, int64_t done) {
     sx_status status = SX_OK;
     if (pthread_mutex_trylock(&t->writing) == 0) { /* who finds another one at it goes on */
-        status = t->journal ? sxi_journal_flush(t->journal, false) : SX_OK;
+        status = t->journal ? named(t, sxi_journal_flush(t->journal, false)) : SX_OK;
         sx_progress(t->context, t->plan->task->name, done, t->plan->tiles);
         pthread_mutex_unlock(&t->writing);
     }
@@ -358,11 +375,9 @@ sx_status sxi_team_run(const sxi_plan *plan, sxi_journal *journal, sxi_team_resu
     if (status == SX_OK) {
 #pragma omp parallel num_threads(t.threads)
         work(&t, &t.worker[omp_get_thread_num()]);
-        status = t.status == SX_OK ? SX_OK : SXI_FAIL(t.status, "%s", t.sentence);
-    }
-    if (journal) { /* whatever happened: what is finished need not be computed again */
-        const sx_status flushed = sxi_journal_flush(journal, true);
-        status = status == SX_OK ? flushed : status;
+        /* Whatever happened: what is finished need not be computed again. */
+        const sx_status kept = journal ? named(&t, sxi_journal_flush(journal, true)) : SX_OK;
+        status = t.status == SX_OK ? kept : SXI_FAIL(t.status, "%s", t.sentence);
     }
     add_up(&t);
     end(&t);
