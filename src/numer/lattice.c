@@ -120,8 +120,11 @@ int sxi_lattice_nearest(const double basis[9], const double inverse[9], const do
     sxi_vector_times(d, inverse, place);
     double vector[SXI_LATTICE_NEAREST][3], length[SXI_LATTICE_NEAREST], least = INFINITY;
     for (int n = 0; n < SXI_LATTICE_NEAREST; n++) {
-        const double step[3] = {n / 9 - 1 + round(place[0]), n / 3 % 3 - 1 + round(place[1]),
-                                n % 3 - 1 + round(place[2])};
+        const int aside[3] = {n / 9 - 1, n / 3 % 3 - 1, n % 3 - 1};
+        double step[3];
+        for (int k = 0; k < 3; k++) {
+            step[k] = round(place[k]) + aside[k];
+        }
         for (int k = 0; k < 3; k++) {
             vector[n][k] =
                 d[k] - step[0] * basis[k] - step[1] * basis[3 + k] - step[2] * basis[6 + k];

@@ -28,8 +28,8 @@ sx_status sxi_symmetry_expand(const sxi_symmetry *symmetry, int atoms, const sx_
 
 /* sxi_centring_points - the lattice points of a centred cell, the origin first; 0 for no centring.
  * sxi_centring_basis - its primitive cell, rows in units of a, b, c. */
-int sxi_centring_points(char centring, double point[4][3]);
-void sxi_centring_basis(char centring, double basis[9]);
+int sxi_centring_points(char letter, double point[4][3]);
+void sxi_centring_basis(char letter, double basis[9]);
 
 /* sxi_crystal_b - the matrix of Busing and Levy. SX_ERR_FORMAT: there is no such cell. */
 sx_status sxi_crystal_b(const double cell[6], double b[9]);

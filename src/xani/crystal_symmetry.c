@@ -143,9 +143,12 @@ static bool fits_cell(const sxi_symmetry *symmetry, const double cell[6]) {
     for (int n = 0; n < symmetry->operations; n++) {
         const int *r = symmetry->rotation[n];
         for (int ij = 0; ij < 9; ij++) {
+            const int i = ij / 3, j = ij % 3;
             double sum = -g[ij];
-            for (int kl = 0; kl < 9; kl++) {
-                sum += r[3 * (kl / 3) + ij / 3] * g[kl] * r[3 * (kl % 3) + ij % 3];
+            for (int k = 0; k < 3; k++) {
+                for (int l = 0; l < 3; l++) {
+                    sum += r[3 * k + i] * g[3 * k + l] * r[3 * l + j];
+                }
             }
             if (!(fabs(sum) < SAME_LENGTH * size)) {
                 return false;

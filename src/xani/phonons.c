@@ -2,6 +2,7 @@
 #include "xani/phonons.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,9 +53,13 @@ void sx_phonons_destroy(sx_phonons **phonons) {
     }
 }
 
+static bool same(const double a[3], const double b[3]) {
+    return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
+}
+
 int sxi_phonons_image(sx_phonons *phonons, const double image[3]) {
     int k = 0;
-    while (k < phonons->images && memcmp(phonons->image[k], image, 3 * sizeof *image) != 0) {
+    while (k < phonons->images && !same(phonons->image[k], image)) {
         k++;
     }
     if (k == phonons->images) {

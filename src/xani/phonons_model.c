@@ -13,18 +13,17 @@
  * about 0.3 of the highest frequency, as in silicon and germanium. */
 typedef struct model {
     const char *name;
-    int atoms;
+    int atoms, shells;
     double primitive[9];   /* [3][3] rows */
     double position[2][3]; /* in units of the primitive vectors */
-    int shells;
     sx_phonons_spring spring[2];
 } model;
 
 static const model models[] = {
-    {"diamond", 2, {0, .5, .5, .5, 0, .5, .5, .5, 0}, {{0, 0, 0}, {.25, .25, .25}}, 1, {{1, .15}}},
-    {"fcc", 1, {0, .5, .5, .5, 0, .5, .5, .5, 0}, {{0}}, 2, {{1, 0}, {.5, 0}}},
-    {"bcc", 1, {-.5, .5, .5, .5, -.5, .5, .5, .5, -.5}, {{0}}, 2, {{1, 0}, {.5, 0}}},
-    {"sc", 1, {1, 0, 0, 0, 1, 0, 0, 0, 1}, {{0}}, 2, {{1, 0}, {.5, 0}}},
+    {"diamond", 2, 1, {0, .5, .5, .5, 0, .5, .5, .5, 0}, {{0, 0, 0}, {.25, .25, .25}}, {{1, .15}}},
+    {"fcc", 1, 2, {0, .5, .5, .5, 0, .5, .5, .5, 0}, {{0}}, {{1, 0}, {.5, 0}}},
+    {"bcc", 1, 2, {-.5, .5, .5, .5, -.5, .5, .5, .5, -.5}, {{0}}, {{1, 0}, {.5, 0}}},
+    {"sc", 1, 2, {1, 0, 0, 0, 1, 0, 0, 0, 1}, {{0}}, {{1, 0}, {.5, 0}}},
 };
 
 static const model *find(const char *name) {
@@ -56,8 +55,8 @@ static sx_status highest_of(const sx_phonons *phonons, double *highest) {
     enum { STEPS = 16 }; /* to 2, as the zone of fcc repeats only there */
     *highest = 0;
     for (int n = 0; n < STEPS * STEPS * STEPS; n++) {
-        const double hkl[3] = {n / STEPS / STEPS * 0.125, n / STEPS % STEPS * 0.125,
-                               n % STEPS * 0.125};
+        const int at[3] = {n / STEPS / STEPS, n / STEPS % STEPS, n % STEPS};
+        const double hkl[3] = {0.125 * at[0], 0.125 * at[1], 0.125 * at[2]};
         double frequency[6];
         SXI_TRY(sx_phonons_modes(phonons, hkl, frequency, NULL));
         *highest = fmax(*highest, frequency[3 * phonons->atoms - 1]);

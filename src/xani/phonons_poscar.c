@@ -62,12 +62,12 @@ static sx_status read_vectors(sxi_lines *lines, double vectors[9], double *scale
 static sx_status read_species(sxi_lines *lines, species *all, int titled) {
     static const char what[] = "the number of atoms of each element";
     if (!sxi_lines_next(lines) || lines->words == 0) {
-        return sxi_lines_fail(lines, NULL, "the elements, or how many atoms there are of each");
+        return SXI_LINES_FAIL(lines, NULL, "the elements, or how many atoms there are of each");
     }
     if (!isdigit((unsigned char)lines->word[0][0])) {
         titled = read_symbols(lines, all);
         if (titled < lines->words) {
-            return sxi_lines_fail(lines, lines->word[titled], "symbols of elements");
+            return SXI_LINES_FAIL(lines, lines->word[titled], "symbols of elements");
         }
         sxi_lines_next(lines);
     }
@@ -75,7 +75,7 @@ static sx_status read_species(sxi_lines *lines, species *all, int titled) {
     for (int k = 0; k < lines->words; k++) {
         int64_t atoms = 0;
         if (sx_parse_int(lines->word[k], &atoms) != SX_OK || atoms < 1 || atoms > MOST_ATOMS) {
-            return sxi_lines_fail(lines, lines->word[k], what);
+            return SXI_LINES_FAIL(lines, lines->word[k], what);
         }
         all->atoms[k] = (int)atoms;
     }
@@ -93,13 +93,13 @@ static sx_status read_kind(sxi_lines *lines, bool *cartesian) {
     bool again = true;
     while (again) {
         if (!sxi_lines_next(lines) || lines->words == 0) {
-            return sxi_lines_fail(lines, NULL, "'Direct' or 'Cartesian'");
+            return SXI_LINES_FAIL(lines, NULL, "'Direct' or 'Cartesian'");
         }
         const char first = (char)tolower((unsigned char)lines->word[0][0]);
         again = first == 's';
         *cartesian = first == 'c' || first == 'k';
         if (!again && !*cartesian && first != 'd') {
-            return sxi_lines_fail(lines, lines->word[0], "'Direct' or 'Cartesian'");
+            return SXI_LINES_FAIL(lines, lines->word[0], "'Direct' or 'Cartesian'");
         }
     }
     return SX_OK;

@@ -42,11 +42,11 @@ static bool count_at(const sxi_lines *lines, int word, int *count) {
 static sx_status read_head(sxi_lines *lines, constants *all) {
     static const char what[] = "the number of atoms of FORCE_CONSTANTS, such as '64' or '2 64'";
     if (!sxi_lines_next(lines) || lines->words == 0 || lines->words > 2) {
-        return sxi_lines_fail(lines, lines->words ? lines->word[0] : NULL, what);
+        return SXI_LINES_FAIL(lines, lines->words ? lines->word[0] : NULL, what);
     }
     if (!count_at(lines, 0, &all->rows) || !count_at(lines, lines->words - 1, &all->atoms) ||
         all->rows > all->atoms) {
-        return sxi_lines_fail(lines, lines->word[0], what);
+        return SXI_LINES_FAIL(lines, lines->word[0], what);
     }
     const size_t blocks = (size_t)all->rows * (size_t)all->atoms;
     all->label = calloc((size_t)all->rows, sizeof *all->label);
@@ -59,7 +59,7 @@ static sx_status read_head(sxi_lines *lines, constants *all) {
 static sx_status read_block(sxi_lines *lines, int column, int *label, double *phi) {
     int found = 0;
     if (!sxi_lines_next(lines) || lines->words < 2) {
-        return sxi_lines_fail(lines, NULL, "the numbers of two atoms");
+        return SXI_LINES_FAIL(lines, NULL, "the numbers of two atoms");
     }
     if (!count_at(lines, 0, label) || !count_at(lines, 1, &found) || found != column + 1) {
         return SXI_FAIL(SX_ERR_FORMAT, "%s line %d: atoms '%.20s %.20s' found, expected '%d %d'",

@@ -44,9 +44,11 @@ int sxi_shell_of(int shells, const double *length, double distance) {
 
 /* The bond number n of atoms i and j, between cells up to REACH apart. */
 static void image_of(int n, double image[3]) {
-    image[0] = n / (2 * REACH + 1) / (2 * REACH + 1) - REACH;
-    image[1] = n / (2 * REACH + 1) % (2 * REACH + 1) - REACH;
-    image[2] = n % (2 * REACH + 1) - REACH;
+    const int row = 2 * REACH + 1;
+    const int at[3] = {n / row / row, n / row % row, n % row};
+    for (int k = 0; k < 3; k++) {
+        image[k] = at[k] - REACH;
+    }
 }
 
 /* All pairs of atoms as bonds without strength, the one of an atom with itself included. */

@@ -88,7 +88,6 @@ static void describe(const fault *found, const cyaml_schema_field_t *root, char 
                      size_t size) {
     const char *message = found->message, *rest;
     char list[200];
-    int count = 0;
     if ((rest = after(message, "Unexpected key: "))) {
         const char *inside = found->field[0];
         list_fields(inside[0] ? fields_of(root, inside) : root, list, sizeof list);
@@ -106,13 +105,14 @@ static void describe(const fault *found, const cyaml_schema_field_t *root, char 
         snprintf(words, size, "%s%s%s found, expected %s", found->field[0],
                  found->field[0][0] ? ": " : "", kind_of(got ? got + strlen("event: ") : ""),
                  kind_of(rest));
-    } else if (sscanf(message, "Insufficient entries (%d of", &count) == 1) {
-        const char *of = strstr(message, " of ");
-        snprintf(words, size, "%s: %d values found, expected %d", found->field[0], count,
-                 of ? atoi(of + 4) : 0);
-    } else if (sscanf(message, "Excessive entries (%d max", &count) == 1) {
-        snprintf(words, size, "%s: more than %d values found, expected %d", found->field[0], count,
-                 count);
+    } else if ((rest = after(message, "Insufficient entries ("))) {
+        const char *of = strstr(rest, " of ");
+        snprintf(words, size, "%s: %ld values found, expected %ld", found->field[0],
+                 strtol(rest, NULL, 10), of ? strtol(of + 4, NULL, 10) : 0);
+    } else if ((rest = after(message, "Excessive entries ("))) {
+        const long most = strtol(rest, NULL, 10);
+        snprintf(words, size, "%s: more than %ld values found, expected %ld", found->field[0], most,
+                 most);
     } else if (strstr(message, "documents after first")) {
         snprintf(words, size, "a second document ('---') found, expected one");
     } else if ((rest = after(message, "libyaml: "))) {

@@ -39,20 +39,23 @@ bool sxi_lines_next(sxi_lines *lines) {
     return true;
 }
 
-sx_status sxi_lines_fail(const sxi_lines *lines, const char *found, const char *what) {
-    return found ? SXI_FAIL(SX_ERR_FORMAT, "%s line %d: '%.40s' found, expected %s", lines->path,
-                            lines->number, found, what)
-                 : SXI_FAIL(SX_ERR_FORMAT, "%s line %d: nothing more found, expected %s",
-                            lines->path, lines->number, what);
+void sxi_lines_fail(const sxi_lines *lines, const char *found, const char *what) {
+    if (found) {
+        sxi_fail(SX_ERR_FORMAT, __FILE__, __LINE__, "%s line %d: '%.40s' found, expected %s",
+                 lines->path, lines->number, found, what);
+    } else {
+        sxi_fail(SX_ERR_FORMAT, __FILE__, __LINE__, "%s line %d: nothing more found, expected %s",
+                 lines->path, lines->number, what);
+    }
 }
 
 sx_status sxi_lines_numbers(sxi_lines *lines, int count, const char *what, double *value) {
     if (!sxi_lines_next(lines) || lines->words < count) {
-        return sxi_lines_fail(lines, NULL, what);
+        return SXI_LINES_FAIL(lines, NULL, what);
     }
     for (int k = 0; k < count; k++) {
         if (sx_parse_real(lines->word[k], value + k) != SX_OK) {
-            return sxi_lines_fail(lines, lines->word[k], what);
+            return SXI_LINES_FAIL(lines, lines->word[k], what);
         }
     }
     return SX_OK;

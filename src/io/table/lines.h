@@ -30,7 +30,10 @@ bool sxi_lines_next(sxi_lines *lines);
  * sentence that says what they should be: "three numbers, the first lattice vector". */
 sx_status sxi_lines_numbers(sxi_lines *lines, int count, const char *what, double *value);
 
-/* sxi_lines_fail - SX_ERR_FORMAT: "FILE line 3: 'abc' found, expected WHAT". */
-sx_status sxi_lines_fail(const sxi_lines *lines, const char *found, const char *what);
+/* return SXI_LINES_FAIL(lines, "abc", "a number"): SX_ERR_FORMAT with "FILE line 3: 'abc' found,
+ * expected a number"; found may be NULL. The status stands outside the call, so that analysers see
+ * that it is not SX_OK. */
+#define SXI_LINES_FAIL(lines, found, what) (sxi_lines_fail((lines), (found), (what)), SX_ERR_FORMAT)
+void sxi_lines_fail(const sxi_lines *lines, const char *found, const char *what);
 
 #endif
