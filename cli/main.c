@@ -9,10 +9,10 @@
 #include "command.h"
 #include "completion.h"
 
-enum { COUNT = 7 };
+enum { COUNT = 8 };
 static const cli_command *const commands[COUNT] = {
     &cli_doctor,        &cli_info,        &cli_read,        &cli_xani_fit,
-    &cli_xani_simulate, &cli_xani_figure, &cli_xani_report,
+    &cli_xani_simulate, &cli_xani_figure, &cli_xani_report, &cli_xani_pixels,
 };
 
 static void print_commands(FILE *to, const char *group) {

@@ -180,6 +180,24 @@ expect 0 out 'sextant xani fit cube.h5 -o fit.h5 --overwrite --modes 1 --bin 2x2
         "$sextant" info "$here/with blank.h5" | grep -q "'$here/with blank.h5'"
 ) || fail 'a blank in a name is not quoted in the command line'
 
+# xani pixels
+usage 'sextant xani pixels: --geometry FILE is missing' xani pixels -o pixels.h5
+usage 'sextant xani pixels: -o FILE is missing' xani pixels --geometry a.poni
+usage "--photon-energy EV: '0' is out of range" xani pixels --geometry a.poni -o pixels.h5 --photon-energy 0
+failed 'nowhere.poni: no such file' xani pixels --geometry nowhere.poni -o pixels.h5
+failed 'plain.txt is no geometry that is known' xani pixels --geometry plain.txt -o pixels.h5
+[ ! -e pixels.h5 ] || fail 'failed pixels left pixels.h5'
+printf '%s\n' 'Detector: Detector' 'Detector_config: {"pixel1": 1e-3, "pixel2": 1e-3, "max_shape": [3, 4]}' \
+    'Distance: 0.1' 'Poni1: 0.001' 'Poni2: 0.001' >a.poni
+expect 0 out 'wrote pixels.h5: PONI, 3 x 4 pixels, 1 panel, 0 masked' xani pixels --geometry a.poni -o pixels.h5
+grep -q 'the photon energy is not known: qx, qy, qz, q are NaN; say --photon-energy EV' err || fail 'NaN without a word'
+failed 'pixels.h5 exists' xani pixels --geometry a.poni -o pixels.h5 -q
+expect 0 out '"handedness": -1' xani pixels --geometry a.poni -o pixels.h5 --overwrite --photon-energy 9000 --json
+json
+[ ! -s err ] || fail "pixels with an energy says $(cat err)"
+expect 0 out '/pixels@frame' info pixels.h5
+rm a.poni pixels.h5
+
 # xani figure
 usage 'sextant xani figure: an argument is missing' xani figure -o fit.png
 usage 'sextant xani figure: -o FILE is missing' xani figure fit.h5
