@@ -9,11 +9,11 @@
 #include "command.h"
 #include "completion.h"
 
-enum { COUNT = 8 };
-static const cli_command *const commands[COUNT] = {
-    &cli_doctor,        &cli_info,        &cli_read,        &cli_xani_fit,
-    &cli_xani_simulate, &cli_xani_figure, &cli_xani_report, &cli_xani_pixels,
+static const cli_command *const commands[] = {
+    &cli_doctor,      &cli_info,        &cli_read,        &cli_xani_fit,        &cli_xani_simulate,
+    &cli_xani_figure, &cli_xani_report, &cli_xani_pixels, &cli_xani_dispersion,
 };
+enum { COUNT = sizeof commands / sizeof *commands };
 
 static void print_commands(FILE *to, const char *group) {
     fprintf(to, "usage: sextant %s%sCOMMAND [options]\n\ncommands:\n", group, *group ? " " : "");

@@ -111,6 +111,41 @@ typedef struct sx_xani_figure_options {
 SX_API sx_status sx_xani_figure(const char *fit, const sx_xani_figure_options *options,
                                 const char *output, const sx_context *context);
 
+/* What a fitted frequency f says of phonons: HALF, f is twice that of a phonon (squeezing by the pump,
+ * the usual case off Bragg peaks); RAW, f is that of a phonon; SUM, f is a sum or difference of two. */
+typedef enum sx_branch { SX_BRANCH_HALF, SX_BRANCH_RAW, SX_BRANCH_SUM } sx_branch;
+
+typedef struct sx_xani_dispersion_options {
+    const char *geometry;        /* pixels.h5 */
+    const char *crystal;         /* crystal.yaml, oriented */
+    const char *path;            /* "G-X-W-K-G-L"; NULL: none */
+    double radius;               /* 1/Angstrom, how far from the path pixels may lie; 0: 0.02 */
+    double voxel;                /* of the volume, reciprocal lattice units; 0: 0.05 */
+    const char *force_constants; /* as phonopy writes them, for calculated bands; NULL: none */
+    const char *poscar;          /* their unit cell, that of the crystal; with force_constants */
+    sx_branch branch;
+    bool overwrite;
+} sx_xani_dispersion_options;
+
+typedef struct sx_xani_dispersion_summary {
+    int runs;
+    int64_t points;  /* on the path */
+    double residual; /* THz, root mean square from calculated bands; NaN without */
+} sx_xani_dispersion_summary;
+
+/* sx_xani_dispersion - frequencies against q from fits of one detector at several orientations.
+ *
+ * in   fits     fit.h5 each; angles of the goniometer are datasets of their /cube
+ * out  output   dispersion.h5 (docs/man/sextant-dispersion.h5)
+ * out  summary  NULL allowed
+ *
+ * Theory: docs/theory/crystal.md. SX_ERR_MISSING (an angle, q without photon energy), SX_ERR_SHAPE
+ * (maps and geometry differ), SX_ERR_USAGE (the path), SX_ERR_RANGE (voxels too small), SX_ERR_FORMAT,
+ * SX_ERR_EXISTS, SX_ERR_IO. */
+SX_API sx_status sx_xani_dispersion(int files, const char *const *fits,
+                                    const sx_xani_dispersion_options *options, const char *output,
+                                    const sx_context *context, sx_xani_dispersion_summary *summary);
+
 #ifdef __cplusplus
 }
 #endif

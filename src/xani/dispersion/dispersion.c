@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Fits of one or several orientations to a dispersion.h5. */
+#include "xani/dispersion/dispersion.h"
+
+#include <math.h>
+
+#include "base/fail.h"
+#include "base/output.h"
+
+static const char *const branches[] = {
+    [SX_BRANCH_HALF] = "half: the intensity oscillates at twice the frequency of a phonon",
+    [SX_BRANCH_RAW] = "raw: the intensity oscillates at the frequency of a phonon",
+    [SX_BRANCH_SUM] = "sum: frequencies are sums or differences of those of two phonons"};
+
+/* Force constants must be those of this crystal. */
+static sx_status check_cell(const sxi_dispersion *d) {
+    for (int i = 0; i < 3; i++) {
+        double axis[3] = {0}, q[3];
+        axis[i] = 1;
+        sx_phonons_q(d->phonons, axis, q);
+        const double model = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2]);
+        const double crystal = sx_crystal_length(d->crystal, axis);
+        if (!(fabs(model / crystal - 1) < 0.02)) {
+            return SXI_FAIL(SX_ERR_FORMAT,
+                            "the cell of %s has a reciprocal axis %c* of %.4g 1/Angstrom, that of "
+                            "the crystal %.4g: give both for the same cell",
+                            d->options->poscar, "abc"[i], model, crystal);
+        }
+    }
+    return SX_OK;
+}
+
+static sx_status prepare(sxi_dispersion *d, int files, const char *const *fits) {
+    const sx_xani_dispersion_options *o = d->options;
+    SXI_TRY(sx_crystal_read(o->crystal, &d->crystal));
+    if (o->force_constants) {
+        SXI_TRY(sx_phonons_read(o->force_constants, o->poscar, NULL, &d->phonons));
+        SXI_TRY(check_cell(d));
+    }
+    return sxi_dispersion_place(d, files, fits, o->geometry);
+}
+
+static sx_status write(const sxi_dispersion *d, int files, const char *const *fits,
+                       const char *output) {
+    sxi_h5_writer *writer = NULL;
+    sx_status status = SX_OK;
+    SXI_GO(sxi_h5_create(output, d->options->overwrite, &writer));
+    SXI_GO(sxi_dispersion_pixels(d, writer));
+    SXI_GO(sxi_dispersion_volume(d, writer));
+    if (d->options->path) {
+        SXI_GO(sxi_dispersion_path(d, writer));
+        SXI_GO(sxi_h5_set_text(writer, "/path", "branch", branches[d->options->branch]));
+    }
+    SXI_GO(sxi_h5_set_text(writer, "/volume", "branch", branches[d->options->branch]));
+    SXI_GO(sxi_h5_provenance(writer, d->context, files, fits));
+    SXI_GO(sxi_h5_commit(&writer));
+out:
+    sxi_h5_abandon(&writer);
+    return status;
+}
+
+sx_status sx_xani_dispersion(int files, const char *const *fits,
+                             const sx_xani_dispersion_options *options, const char *output,
+                             const sx_context *context, sx_xani_dispersion_summary *summary) {
+    sx_xani_dispersion_summary ignored;
+    sxi_dispersion d = {
+        .options = options, .context = context, .summary = summary ? summary : &ignored};
+    sx_status status = SX_OK;
+    *d.summary = (sx_xani_dispersion_summary){.runs = files, .residual = (double)NAN};
+    SXI_GO(sxi_output_check(output, options->overwrite, files, fits));
+    SXI_GO(prepare(&d, files, fits));
+    SXI_GO(write(&d, files, fits, output));
+out:
+    sxi_dispersion_release(&d);
+    return status;
+}
