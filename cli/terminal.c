@@ -19,6 +19,7 @@ struct cli_terminal {
     bool quiet, bar, lines, drawn;
     char what[32];         /* what is being counted */
     double started, shown; /* when that began, when it was last drawn; s */
+    bool complete;         /* the last line said that all is done */
     pthread_mutex_t lock;  /* a log and a progress call may meet */
 };
 
@@ -121,11 +122,14 @@ void cli_terminal_progress(void *data, const char *what, int64_t done, int64_t t
         snprintf(terminal->what, sizeof terminal->what, "%s", what);
         terminal->started = t;
         terminal->shown = 0;
+        terminal->complete = false;
     }
-    if (terminal->lines && (t - terminal->shown >= DRAW_EVERY || done == total)) {
+    const bool due = t - terminal->shown >= DRAW_EVERY || done == total;
+    if (terminal->lines && due && !terminal->complete) {
         print_line(terminal, done, total, t - terminal->started);
         terminal->shown = t;
-    } else if (t - terminal->shown >= DRAW_EVERY) {
+        terminal->complete = done == total;
+    } else if (terminal->bar && t - terminal->shown >= DRAW_EVERY) {
         draw(terminal, done, total, t - terminal->started);
         fflush(stderr);
         terminal->shown = t;

@@ -303,6 +303,16 @@ static sx_status run(job *j) {
     return sxi_ranks_once(j->cluster, finish, j);
 }
 
+static sx_status stopped(const job *j) {
+    return j->journal && access(j->journal, F_OK) == 0
+               ? SXI_FAIL(SX_ERR_CANCELLED,
+                          "stopped; what is finished is kept in %s: go on with --resume",
+                          j->journal)
+               : SXI_FAIL(SX_ERR_CANCELLED,
+                          "stopped; nothing was written. With --resume what is finished is kept to "
+                          "go on with");
+}
+
 /* A process of its own is a cluster, too. */
 static sx_status alone(sx_cluster **own) {
     SXI_TRY(sxi_launcher_alone("xani fit"));
@@ -323,10 +333,7 @@ sx_status sx_xani_fit(const sx_xani_input *input, const sx_xani_fit_options *opt
     j.options = options ? *options : (sx_xani_fit_options){0};
     j.context = sxi_ranks_context(j.cluster);
     sx_status status = run(&j);
-    if (status == SX_ERR_CANCELLED && !j.journal) {
-        status = SXI_FAIL(status, "stopped; nothing was written. With --resume what is finished is "
-                                  "kept to go on with");
-    }
+    status = status == SX_ERR_CANCELLED ? stopped(&j) : status;
     job_free(&j);
     sx_cluster_close(&own);
     return status;

@@ -167,6 +167,7 @@ if [ -s out ] || [ -s err ]; then fail "a quiet fit says $(cat out err)"; fi
 rm quiet.h5
 expect 0 err '{"progress": "fit", "done": 48, "total": 48, "seconds": ' xani fit cube.h5 -o told.h5 --modes 1 -q --resume \
     --tile 1x1 --memory 64M --progress json --trace told.json
+[ "$(grep -c '"done": 48' err)" = 1 ] || fail "progress says more than once that all is done"
 grep -q traceEvents told.json || fail 'a trace is no trace'
 [ ! -e told.h5.journal ] || fail 'a journal is left'
 rm told.h5
