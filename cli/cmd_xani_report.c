@@ -44,13 +44,13 @@ const cli_command cli_xani_report = {
     .name = "report",
     .help = {"sextant xani report", "one page with maps, traces and checks, for a browser",
              "FILE... -o REPORT.html [options]",
-             "FILE is a fit.h5, a cube.h5, or one of each. The page carries all that it\n"
-             "shows: it can be mailed, and opened without a network. What a fit was made of\n"
-             "is found from it.",
+             "FILE is a fit.h5, a cube.h5, a dispersion.h5, or one of each. The page carries\n"
+             "all that it shows: it can be mailed, and opened without a network. What a fit\n"
+             "was made of is found from it.",
              options},
     .bytes = sizeof(values),
     .defaults = &defaults,
     .least = 1,
-    .most = 2,
+    .most = 3,
     .run = run,
 };

@@ -23,8 +23,8 @@ typedef struct sx_xani_report_summary {
  * disk, without a network.
  *
  * in   files    number of paths
- * in   paths    a fit.h5, a cube.h5 (or what was fitted), or both; what a fit was made of is found
- *               from the fit if it is not given
+ * in   paths    a fit.h5, a cube.h5 (or what was fitted) and a dispersion.h5, or some of these; what
+ *               a fit was made of is found from the fit if it is not given
  * in   output   where the page goes
  * out  summary  NULL allowed
  *

@@ -32,12 +32,17 @@ void sxi_report_frame(const sxi_report *report, int64_t *rows, int64_t *width) {
 
 static sx_status take_file(sxi_report *report, const char *path) {
     sx_hdf5 *file = NULL;
-    const bool fit = sx_hdf5_open(path, &file) == SX_OK && sxi_h5_exists(file, "/fit/frequency");
+    const bool open = sx_hdf5_open(path, &file) == SX_OK; /* else a table, of a single trace */
+    const bool fit = open && sxi_h5_exists(file, "/fit/frequency");
+    const bool dispersion = open && sxi_h5_exists(file, "/path/distance");
+    const char *kind = fit ? "fits" : dispersion ? "dispersions" : "no fits, so cubes";
+    const char **slot = fit          ? &report->fit_path
+                        : dispersion ? &report->dispersion_path
+                                     : &report->cube_path;
     sx_hdf5_close(&file);
-    const char **slot = fit ? &report->fit_path : &report->cube_path;
     if (*slot) {
         return SXI_FAIL(SX_ERR_ARGUMENT, "%s and %s are both %s: give one of a kind", *slot, path,
-                        fit ? "fits" : "no fits, so cubes");
+                        kind);
     }
     *slot = path;
     return SX_OK;
@@ -57,7 +62,7 @@ static sx_status open_cube(sxi_report *report) {
 
 static sx_status open_files(sxi_report *report) {
     if (!report->fit_path) {
-        return open_cube(report);
+        return report->cube_path ? open_cube(report) : SX_OK;
     }
     SXI_TRY(sxi_fit_open(report->fit_path, &report->fit));
     report->has_fit = true;
@@ -186,6 +191,9 @@ static sx_status describe_files(sxi_report *report) {
     if (report->fit_path) {
         SXI_TRY(describe_file(report, report->fit_path));
     }
+    if (report->dispersion_path) {
+        SXI_TRY(describe_file(report, report->dispersion_path));
+    }
     return report->has_samples && named ? describe_file(report, named) : SX_OK;
 }
 
@@ -195,24 +203,31 @@ static sx_status describe(sxi_report *report) {
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         SXI_TRY(sxi_report_set(report->description, lists[i], json_array()));
     }
-    const char *path = report->fit_path ? report->fit_path : report->cube_path;
+    const char *path = report->fit_path    ? report->fit_path
+                       : report->cube_path ? report->cube_path
+                                           : report->dispersion_path;
     const char *slash = strrchr(path, '/');
     SXI_TRY(sxi_report_set(report->description, "title", sxi_page_text(slash ? slash + 1 : path)));
-    SXI_TRY(describe_words(report));
-    SXI_TRY(describe_frame(report));
-    SXI_TRY(describe_signal(report));
+    if (report->has_fit || report->has_samples) {
+        SXI_TRY(describe_words(report));
+        SXI_TRY(describe_frame(report));
+        SXI_TRY(describe_signal(report));
+    }
     SXI_TRY(describe_states(report));
     return describe_files(report);
 }
 
 static sx_status build(sxi_report *report) {
     SXI_TRY(open_files(report));
-    choose_lattice(report);
+    if (report->has_fit || report->has_samples) {
+        choose_lattice(report);
+    }
     SXI_TRY(describe(report));
     SXI_TRY(sxi_report_maps(report));
     SXI_TRY(sxi_report_pixels(report));
     SXI_TRY(sxi_report_samples(report));
-    return sxi_report_run(report);
+    SXI_TRY(sxi_report_run(report));
+    return sxi_report_path(report);
 }
 
 sx_status sx_xani_report(int files, const char *const *paths, bool overwrite, const char *output,

@@ -22,7 +22,7 @@ typedef struct sxi_report {
     sxi_page *page;
     json_t *description;
     const sx_context *context;
-    const char *fit_path, *cube_path; /* NULL: none was named */
+    const char *fit_path, *cube_path, *dispersion_path; /* NULL: none was named */
     bool has_fit, has_samples;
     sxi_fit_file fit;
     sxi_fitted fitted;
@@ -36,6 +36,7 @@ sx_status sxi_report_maps(sxi_report *report);    /* of the fit, and the mean im
 sx_status sxi_report_samples(sxi_report *report); /* traces, and the frame delay by delay */
 sx_status sxi_report_pixels(sxi_report *report);  /* numbers of the fit where there are traces */
 sx_status sxi_report_run(sxi_report *report);     /* curves over the delay, checks */
+sx_status sxi_report_path(sxi_report *report);    /* of the dispersion */
 
 /* sxi_report_pixel_bytes - of the numbers of one pixel. */
 int64_t sxi_report_pixel_bytes(const sxi_report *report);

@@ -116,7 +116,7 @@ out:
 sx_status sxi_report_maps(sxi_report *report) {
     int64_t rows, width;
     sxi_report_frame(report, &rows, &width);
-    if (rows * width < 2) {
+    if (rows * width < 2) { /* a single trace, or nothing but a dispersion */
         return SX_OK;
     }
     if (report->has_fit) {

@@ -171,6 +171,21 @@ def test_single_trace(folder):
     assert page.description["maps"] == [] and page.block["trace-y"].size == 200
 
 
+def test_dispersion(folder, fit):
+    path, html = os.path.join(folder, "dispersion.h5"), os.path.join(folder, "d.html")
+    with h5py.File(path, "w") as f:
+        f["path/distance"], f["path/frequency"], f["path/frequency_errors"] = [0.1, 0.1, 0.4], [1, 2, 3.0], [0.1, 0.2, 0.3]
+        f["path/label"], f["path/label_distance"] = np.array([b"G", b"X"]), [0, 0.5]
+        f["path/band_distance"], f["path/bands"] = [0, 0.5], [[0, 1], [2, 3.0]]
+        f["path"].attrs["branch"] = "half: of a test"
+    for files in ([path], [fit, path]):
+        run("xani", "report", *files, "-o", html, "--overwrite")
+        page = Page(html)
+        assert page.description["path"]["stops"] == [{"label": "G", "at": 0}, {"label": "X", "at": 0.5}]
+        assert page.description["path"]["bands"] == 2 and list(page.block["path-frequency"]) == [1, 2, 3]
+        assert list(page.block["bands"]) == [0, 1, 2, 3] and ("pixels" in page.block) == (len(files) == 2)
+
+
 def test_full_disk(folder, fit):
     html = os.path.join(folder, "full.html")
 
@@ -187,4 +202,5 @@ with tempfile.TemporaryDirectory() as work:
     test_without_cube(work, *made)
     test_doubts(work, made[0])
     test_single_trace(work)
+    test_dispersion(work, made[1])
     test_full_disk(work, made[1])

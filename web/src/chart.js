@@ -49,7 +49,7 @@ function numbers(list) {
 
 // A chart in an element of its own; set() replaces what it shows.
 export class Chart {
-  // labels: {title, x, y}; height in CSS pixels
+  // labels: {title, x, y, ticks: [{at, label}] or none}; height in CSS pixels
   constructor(host, labels, height) {
     this.element = document.createElement("figure");
     this.element.className = "chart";
@@ -68,6 +68,12 @@ export class Chart {
     }
   }
 
+  // Ticks where places of the axis have names.
+  named() {
+    const { ticks } = this.labels;
+    return ticks ? { splits: () => ticks.map((t) => t.at), values: () => ticks.map((t) => t.label), filter: (_, splits) => splits } : {};
+  }
+
   // curves: [{name, x, y, error, points, bars, colour}]; bars stand on zero
   set(curves) {
     const data = uPlot.join(curves.map((c) => [Array.from(c.x), numbers(c.y)]), curves.map(() => [2]));
@@ -75,9 +81,9 @@ export class Chart {
       width: Math.max(this.element.clientWidth, 200),
       height: this.height,
       scales: { x: { time: false }, y: curves.some((c) => c.bars) ? { range: (_, low, high) => [0, 1.05 * high || 1] } : {} },
-      axes: [axis(this.labels.x, 44), axis(this.labels.y, 62)],
+      axes: [{ ...axis(this.labels.x, 44), ...this.named() }, axis(this.labels.y, 62)],
       series: [{ label: this.labels.x }, ...curves.map(seriesOf)],
-      legend: { show: curves.length > 1 },
+      legend: { show: curves.length > 1 && !this.labels.ticks },
       cursor: { drag: { x: true, y: true, uni: 20 } },
       hooks: { draw: [(plot) => curves.filter((c) => c.error).forEach((c) => drawErrors(plot, c))] },
     };

@@ -5,6 +5,7 @@ import { block, description, has } from "./blocks.js";
 import { Chart } from "./chart.js";
 import { FramesPanel } from "./frames.js";
 import { MapPanel, View } from "./map.js";
+import { showPath } from "./path.js";
 import { nearest, PixelPanel } from "./pixel.js";
 
 const { maps, frame, pixels, files } = description;
@@ -71,10 +72,13 @@ function showHead() {
   const head = document.querySelector("header");
   head.innerHTML = `<h1></h1><p class="note"></p>`;
   head.querySelector("h1").textContent = description.title;
-  head.querySelector("p").textContent = description.words;
+  head.querySelector("p").textContent = description.words || "";
 }
 
 function showChecks() {
+  if (!description.checks.length) {
+    return;
+  }
   const list = document.createElement("ul");
   section("checks", "Checks").append(list);
   for (const check of description.checks) {
@@ -100,13 +104,18 @@ function showFiles() {
 
 showHead();
 showChecks();
-const view = new View(frame);
-if (maps.length || has("frames")) {
-  showMaps(view);
-}
-if (has("pixels") || has("trace-y")) {
-  showPixel(view);
+if (frame) {
+  const view = new View(frame);
+  if (maps.length || has("frames")) {
+    showMaps(view);
+  }
+  if (has("pixels") || has("trace-y")) {
+    showPixel(view);
+  }
 }
 showCurves();
+if (description.path) {
+  showPath(section("path", "Dispersion"));
+}
 showFiles();
 document.body.dataset.ready = "yes";
