@@ -137,7 +137,7 @@ static sx_status disk(job *j, const char *output) {
 }
 
 static sx_status run(sx_cluster *cluster, const char *word, const char *path, const char *output) {
-    job j = {NULL};
+    job j = {.frames = NULL};
     sx_status status = SX_ERR_ARGUMENT;
     begin(&j, cluster, path);
     if (strcmp(word, "budget") == 0) {
