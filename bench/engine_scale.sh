@@ -10,5 +10,5 @@ source "$here/../tests/support/mpi.sh"
 export LD_LIBRARY_PATH=$build
 read -ra costs < <(ranks 2 "$build/bench_engine_scale" costs)
 for n in 1 2 4; do
-    ranks $n "$build/bench_engine_scale" job
+    ranks "$n" "$build/bench_engine_scale" job
 done | "$build/bench_engine_scale" model "${costs[@]}"

@@ -42,7 +42,7 @@ alone PMI_RANK=0 PMI_SIZE=3 && fail 'MPI of another launcher'
 lines 1 '^not open: mpirun started 3 processes, but MPI sees 1' || fail 'another launcher is not said'
 
 for ranks in 1 2 3 4; do
-    run $ranks "$program" cases || fail "$ranks ranks"
+    run "$ranks" "$program" cases || fail "$ranks ranks"
     lines $ranks "of $ranks: done" || fail "$ranks ranks are not done"
 done
 

@@ -28,15 +28,15 @@ fails() {
 all=(1 3)
 has_mpi "$2" || { echo 'not tried with several ranks: there is no MPI'; all=(1); }
 for n in "${all[@]}"; do
-    fails $n memory "task 'add up', tiles 0 to 0, rank [0-2]: no memory to read 2147483648 bytes"
-    fails $n tile "task 'add up', tile 7 \(i 2, j 768\), rank [0-2]: its disk is on fire"
-    fails $n disk "out cannot be written .*: File too large"
+    fails "$n" memory "task 'add up', tiles 0 to 0, rank [0-2]: no memory to read 2147483648 bytes"
+    fails "$n" tile "task 'add up', tile 7 \(i 2, j 768\), rank [0-2]: its disk is on fire"
+    fails "$n" disk "out cannot be written .*: File too large"
     [ ! -e "$work/out" ] || fail 'a full disk leaves an output'
-    fails $n journal "task 'add up'.*out.*(File too large|full)"
+    fails "$n" journal "task 'add up'.*out.*(File too large|full)"
     rm -f "$work"/out*
 
     start=()
-    [ $n = 1 ] || start=(ranks $n)
+    [ "$n" = 1 ] || start=(ranks "$n")
     "${start[@]}" "$program" budget "$work/cube.h5" "$work/out" 2>"$work/error" || fail "64 MB are too little for $n"
     "$SEXTANT" read "$work/out" /sum --json | grep -o '"xxh64": "[^"]*"' >>"$work/sums"
     "$SEXTANT" read "$work/out" /map --json | grep -o '"xxh64": "[^"]*"' >>"$work/maps"
@@ -48,5 +48,5 @@ done
 for n in "${all[@]}"; do
     rm "$work/cube.h5"
     "$program" make "$work/cube.h5"
-    fails $n cut "task 'add up', tiles .* rank [0-2]: .*cube.h5:/frames: .* the file ends at 943718400: it was cut"
+    fails "$n" cut "task 'add up', tiles .* rank [0-2]: .*cube.h5:/frames: .* the file ends at 943718400: it was cut"
 done

@@ -18,9 +18,10 @@ expected=$(sum "$work/1.h5")
 most=4
 has_mpi "$2" || { echo 'not tried with several ranks: there is no MPI'; most=1; }
 for ((n = 2; n <= most; n++)); do
-    ranks $n "$program" "$work/cube.h5" /cube/signal "$work/$n.h5"
+    ranks "$n" "$program" "$work/cube.h5" /cube/signal "$work/$n.h5"
     [ "$(sum "$work/$n.h5")" = "$expected" ] || fail "$n ranks give other values"
-    [ "$(ls "$work/$n.h5".* | wc -l)" = $n ] || fail "$n ranks do not write $n files"
+    parts=("$work/$n.h5".*)
+    [ ${#parts[@]} = "$n" ] || fail "$n ranks do not write $n files"
 done
 
 # Parts are found from their own folder, wherever it is.

@@ -28,7 +28,7 @@ if ! has_mpi "$2"; then
     exit 0
 fi
 for n in 1 2 3 4; do
-    ranks $n "$engine" "$cube" /cube/signal "$work/r$n.h5"
+    ranks "$n" "$engine" "$cube" /cube/signal "$work/r$n.h5"
     sums "$work/r$n.h5" | cmp - "$work/expected"
 done
 if ranks 3 "$engine" "$work/none.h5" /cube/signal "$work/no.h5" 2>"$work/error"; then
