@@ -121,6 +121,101 @@ SX_API sx_status sx_reducer_save(const sx_reducer *reducer, const sx_cube_option
  * SX_ERR_FORMAT, SX_ERR_SHAPE, SX_ERR_IO. */
 SX_API sx_status sx_reducer_load(const char *path, const sx_context *context, sx_reducer **reducer);
 
+/* --- from the files of a run --- */
+
+typedef struct sx_reduce_window {
+    bool given;
+    double least, most; /* both allowed */
+} sx_reduce_window;
+
+/* An angle of the goniometer, written to /cube/NAME in degrees. */
+typedef struct sx_reduce_angle {
+    const char *name;
+    const char *field; /* dataset of the run, in degrees, whose mean is taken; NULL: value */
+    double value;
+} sx_reduce_angle;
+
+/* All zero: defaults. Fields are datasets of the files; NULL: looked for under their usual names. */
+typedef struct sx_xani_reduce_options {
+    const char *detector, *i0, *delay, *laser, *xray;
+    const char *time_tool, *time_tool_amplitude, *time_tool_width;
+    bool no_time_tool;
+    int time_tool_sign; /* delay = nominal + sign * time tool; 0: 1 */
+    double delay_scale; /* ps per unit of the nominal delay, negative flips; 0: from the file */
+    sx_reduce_window i0_window, time_tool_window, amplitude_window, width_window;
+    /* Bins: edges, or bins of one width that begin at multiples of it, over the range or all delays. */
+    const double *edges; /* [edge_count] ps */
+    int64_t edge_count;
+    double bin_width; /* ps */
+    sx_reduce_window delay_range;
+    sx_reduce_off off; /* binned: laser-off shots go with the laser-on shot nearest in time */
+    sx_cube_options cube;
+    const char *mask;       /* FILE:/path of one frame, 0 is good */
+    double scale, i0_scale; /* 0: 1 for pixels, by the median for I0 */
+    double photon_energy;   /* eV; 0: of ebeam/photon_energy where there is one */
+    const sx_reduce_angle *angles;
+    int angle_count;
+    bool overwrite;
+} sx_xani_reduce_options;
+
+/* Why a shot was left out; the first that holds. X(name, words). */
+#define SX_REDUCE_REASON_LIST(X)                                                                   \
+    X(USED, "used")                                                                                \
+    X(NO_XRAY, "no X-rays by their code")                                                          \
+    X(NO_LASER_CODE, "no laser code")                                                              \
+    X(NO_I0, "I0 not known")                                                                       \
+    X(I0, "I0 outside its window")                                                                 \
+    X(NO_DELAY, "delay not known")                                                                 \
+    X(NO_TIME_TOOL, "time tool not known")                                                         \
+    X(TIME_TOOL, "time tool outside its window")                                                   \
+    X(AMPLITUDE, "amplitude of the time tool outside its window")                                  \
+    X(WIDTH, "width of the time tool outside its window")                                          \
+    X(OUTSIDE, "delay outside the bins")                                                           \
+    X(NO_PARTNER, "laser-off shot without a laser-on one")
+
+typedef enum sx_reduce_reason {
+#define SX_REDUCE_REASON_ENUM(name, words) SX_REDUCE_##name,
+    SX_REDUCE_REASON_LIST(SX_REDUCE_REASON_ENUM)
+#undef SX_REDUCE_REASON_ENUM
+        SX_REDUCE_REASONS
+} sx_reduce_reason;
+
+typedef struct sx_xani_reduce_summary {
+    int64_t shots, on, off, bins, empty_bins;
+    int64_t reason[SX_REDUCE_REASONS]; /* shots */
+    double delay_first, delay_last;    /* ps, of laser-on shots in the bins */
+    double i0_offset;
+    double i0_correlation; /* of the total of a frame with I0 */
+    bool has_time_tool;
+    double tool_mean, tool_rms, tool_slope, tool_slope_error; /* ps; slope against nominal delay */
+    double
+        sharpness; /* in standard deviations: by how much the frames depend more on the delay with the
+                         sign that was taken than with the other */
+    double on_change,
+        off_change; /* in standard deviations: how much the frames change with the delay */
+    int warnings;
+    int64_t bytes; /* of frames, as stored in memory */
+    double seconds;
+} sx_xani_reduce_summary;
+
+/* sx_xani_reduce - reads per-shot files (LCLS smalldata) once and writes cube.h5. Warnings of what
+ * does not fit together, such as a time tool of the wrong sign, go to the log of the context. Memory is
+ * that of the sums, some 100 MB for frames under way and 40 bytes per shot of a file. The output appears
+ * complete or not at all.
+ *
+ * out  summary  NULL allowed */
+SX_API sx_status sx_xani_reduce(int runs, const char *const *paths,
+                                const sx_xani_reduce_options *options, const char *output,
+                                const sx_context *context, sx_xani_reduce_summary *summary);
+
+/* sx_xani_merge - adds the sums of cubes of xani reduce. SX_ERR_SHAPE where they do not fit, also where
+ * photon energy or angles differ.
+ *
+ * out  counts  of the sum; NULL allowed */
+SX_API sx_status sx_xani_merge(int cubes, const char *const *paths, const char *output,
+                               bool overwrite, const sx_context *context,
+                               sx_reducer_counts *counts);
+
 #ifdef __cplusplus
 }
 #endif

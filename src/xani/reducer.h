@@ -51,6 +51,12 @@ bool sxi_slot_room(const sx_reducer *reducer, sxi_slot *slot, const double more[
 /* sxi_add_checked - *to += more; false where that overflows. */
 bool sxi_add_checked(int64_t *to, int64_t more);
 
+/* sxi_reducer_add_at - sx_reducer_add_many of frames that lie anywhere, each in C order; dtype F32, F64
+ * or U16. */
+sx_status sxi_reducer_add_at(sx_reducer *reducer, sx_dtype dtype, int64_t count,
+                             const void *const *frames, const sx_shot *shots,
+                             const sx_context *context);
+
 /* --- the formulas (reducer_cube.c) --- */
 
 /* What is needed of the whole run before a bin can be worked out. */

@@ -314,12 +314,11 @@ static sx_status take_frames(const sx_array *frames, sx_array *copy, const sx_ar
     return sx_array_copy(frames, copy);
 }
 
-static sx_status add_frames(sx_reducer *r, const sx_array *frames, int64_t count,
-                            const sx_shot *shots, const sx_context *context) {
+sx_status sxi_reducer_add_at(sx_reducer *r, sx_dtype dtype, int64_t count,
+                             const void *const *frames, const sx_shot *shots,
+                             const sx_context *context) {
     sx_status status = SX_OK;
-    sx_array copy = {0};
-    const sx_array *taken = NULL;
-    call c = {.reducer = r, .count = count};
+    call c = {.reducer = r, .count = count, .dtype = dtype};
     if (count == 0) {
         return SX_OK;
     }
@@ -329,17 +328,33 @@ static sx_status add_frames(sx_reducer *r, const sx_array *frames, int64_t count
         status = SXI_FAIL(SX_ERR_MEMORY, "no memory to add %lld shots", (long long)count);
         goto out;
     }
-    SXI_GO(take_frames(frames, &copy, &taken));
-    c.dtype = taken->dtype;
     for (int64_t k = 0; k < count; k++) {
-        c.shots[k].frame =
-            (const char *)taken->data + (size_t)(k * r->pixels) * sx_dtype_size(taken->dtype);
+        c.shots[k].frame = frames[k];
     }
     SXI_GO(add_shots(&c, shots, context));
 out:
-    sx_array_destroy(&copy);
     free(c.shots);
     free(c.order);
+    return status;
+}
+
+static sx_status add_frames(sx_reducer *r, const sx_array *frames, int64_t count,
+                            const sx_shot *shots, const sx_context *context) {
+    sx_status status = SX_OK;
+    sx_array copy = {0};
+    const sx_array *taken = NULL;
+    const void **each = malloc((size_t)(count ? count : 1) * sizeof *each);
+    if (!each) {
+        return SXI_FAIL(SX_ERR_MEMORY, "no memory to add %lld shots", (long long)count);
+    }
+    SXI_GO(take_frames(frames, &copy, &taken));
+    for (int64_t k = 0; k < count; k++) {
+        each[k] = (const char *)taken->data + (size_t)(k * r->pixels) * sx_dtype_size(taken->dtype);
+    }
+    SXI_GO(sxi_reducer_add_at(r, taken->dtype, count, each, shots, context));
+out:
+    sx_array_destroy(&copy);
+    free(each);
     return status;
 }
 
