@@ -51,7 +51,7 @@ typedef struct run {
     double k;      /* 2 pi / wavelength, 1/Angstrom; NaN */
     double hkl[9]; /* q to (h, k, l) */
     int64_t rows, columns, band_rows;
-    sx_array band[FIELDS]; /* [band_rows][columns]; empty where nothing is to be written */
+    sx_array band[FIELDS], mask; /* [band_rows][columns]; empty where nothing is to be written */
     sx_xani_pixels_summary summary;
 } run;
 
@@ -156,7 +156,9 @@ static sx_status write_band(run *r, sxi_h5_writer *writer, int64_t first, int64_
                 write_rows(r, writer, FIELD[f].name, FIELD[f].dtype, r->band[f].data, first, rows));
         }
     }
-    return SX_OK;
+    memcpy(r->mask.data, sx_geometry_mask(r->geometry) + first * r->columns,
+           (size_t)(rows * r->columns));
+    return write_rows(r, writer, "/pixels/mask", SX_U8, r->mask.data, first, rows);
 }
 
 static sx_status write_bands(run *r, sxi_h5_writer *writer) {
@@ -177,6 +179,7 @@ static sx_status create_band(run *r) {
     const int64_t of = r->facts->shape[r->facts->rank - 2], most = BAND_PIXELS / r->columns;
     r->band_rows = most < 1 ? 1 : most > of ? of : most;
     const int64_t shape[] = {r->band_rows, r->columns};
+    SXI_TRY(sx_array_create(SX_U8, 2, shape, &r->mask));
     for (int f = 0; f < FIELDS; f++) {
         if (wanted(r, f)) {
             SXI_TRY(sx_array_create(FIELD[f].dtype, 2, shape, &r->band[f]));
@@ -220,13 +223,8 @@ static sx_status create_fields(const run *r, sxi_h5_writer *writer) {
                                  FIELD[f].sentence));
         }
     }
-    SXI_TRY(create_field(r, writer, "/pixels/mask", SX_U8, "",
-                         "0: good; 1: bad by the geometry; 2: outside of every panel"));
-    const int64_t start[3] = {0};
-    sx_array mask;
-    SXI_TRY(sx_array_view(SX_U8, r->facts->rank, r->facts->shape,
-                          (void *)(uintptr_t)sx_geometry_mask(r->geometry), &mask));
-    return sxi_h5_write_box(writer, "/pixels/mask", start, &mask);
+    return create_field(r, writer, "/pixels/mask", SX_U8, "",
+                        "0: good; 1: bad by the geometry; 2: outside of every panel; 3: both");
 }
 
 static sx_status write_number(sxi_h5_writer *writer, const char *name, double value,
@@ -361,6 +359,7 @@ out:
     for (int f = 0; f < FIELDS; f++) {
         sx_array_destroy(&r.band[f]);
     }
+    sx_array_destroy(&r.mask);
     sx_crystal_destroy(&crystal);
     sx_geometry_destroy(&geometry);
     return status;

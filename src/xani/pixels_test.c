@@ -109,6 +109,13 @@ START_TEST(segments_come_first) {
         ck_near(sx_array_get(&x, last), 1e-3 * (double)s + 449.5e-5, 0, 1e-12);
     }
     sx_array_destroy(&x);
+    sx_array mask = {0};
+    ck_ok(sxi_h5_read(file, "/pixels/mask", &as, &mask));
+    ck_assert_int_eq(sx_array_count(&mask), 5 * 700 * 900);
+    for (int64_t i = 0; i < sx_array_count(&mask); i++) {
+        ck_assert(((const double *)mask.data)[i] == 0);
+    }
+    sx_array_destroy(&mask);
     sx_hdf5_close(&file);
 }
 END_TEST

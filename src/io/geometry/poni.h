@@ -20,7 +20,7 @@ typedef struct sxi_poni_detector {
 
 /* sxi_poni_config - reads the JSON of Detector_config into what it names. SX_ERR_FORMAT;
  * SX_ERR_UNSUPPORTED for what would move pixels (splines, offset files). */
-sx_status sxi_poni_config(const sxi_line *line, const char *json, sxi_poni_detector *detector);
+sx_status sxi_poni_config(const sxi_line *line, const char *text, sxi_poni_detector *detector);
 
 /* sxi_poni_complete - adds what is known of a detector by its name. SX_ERR_MISSING,
  * SX_ERR_UNSUPPORTED. */

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <sextant/options.h>
+
 #include "base/fail.h"
 
 enum { MOST = 1 << 16 };
@@ -69,25 +71,43 @@ static sx_status fill(const char *path, const char *name, const axis *row, const
     return SX_OK;
 }
 
+/* Four numbers between colons, and nothing else. */
+static bool four_numbers(const char *text, double *number) {
+    for (int i = 0; i < 4; i++) {
+        char field[32];
+        const size_t length = strcspn(text, ":");
+        if (length >= sizeof field || text[length] != (i < 3 ? ':' : '\0')) {
+            return false;
+        }
+        memcpy(field, text, length);
+        field[length] = '\0';
+        if (sx_parse_real(field, &number[i]) != SX_OK) {
+            return false;
+        }
+        text += length + 1;
+    }
+    return true;
+}
+
+static bool is_count(double number) {
+    return number >= 1 && number <= MOST && number == floor(number);
+}
+
 /* MTRX:rows:columns:um:um has its origin at pixel [0][0] and x along the rows; MTRX:V2:... is like the
  * other sensors. */
 static sx_status matrix(const char *path, const char *name, sxi_segment *s) {
     const bool centred = strncmp(name, "MTRX:V2:", 8) == 0;
-    const char *numbers = name + (centred ? 8 : 5);
-    long long rows, columns;
-    double pitch_row, pitch_column;
-    char rest;
-    if (sscanf(numbers, "%lld:%lld:%lf:%lf%c", &rows, &columns, &pitch_row, &pitch_column, &rest) !=
-            4 ||
-        rows < 1 || columns < 1 || rows > MOST || columns > MOST || !(pitch_row > 0) ||
-        !(pitch_column > 0) || !isfinite(pitch_row + pitch_column)) {
+    double number[4];
+    if (!four_numbers(name + (centred ? 8 : 5), number) || !is_count(number[0]) ||
+        !is_count(number[1]) || !(number[2] > 0) || !(number[3] > 0)) {
         return SXI_FAIL(SX_ERR_FORMAT,
                         "%s: the segment '%.60s' should be MTRX:rows:columns:um:um with numbers "
                         "above 0",
                         path, name);
     }
-    const axis row = {rows, rows, pitch_row, pitch_row, centred};
-    const axis column = {columns, columns, pitch_column, pitch_column, false};
+    const int64_t rows = (int64_t)number[0], columns = (int64_t)number[1];
+    const axis row = {rows, rows, number[2], number[2], centred};
+    const axis column = {columns, columns, number[3], number[3], false};
     SXI_TRY(fill(path, name, &row, &column, s));
     if (!centred) {
         s->x_along_rows = true;

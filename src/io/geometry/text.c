@@ -32,7 +32,7 @@ sx_status sxi_text_read(const char *path, char **text) {
         goto out;
     }
     const size_t size = (size_t)about.st_size;
-    char head[256];
+    char head[256] = {0};
     if (memchr(head, '\0', fread(head, 1, sizeof head, file))) {
         goto out;
     }
