@@ -15,8 +15,8 @@
 #include "io/hdf5/h5file.h"
 #include "xani/reducer.h"
 
-/* Of a batch: many frames for each reader and each adder, and few against the sums of a large detector. */
-static const int64_t BATCH_BYTES = (int64_t)32 << 20;
+/* Of a batch: it stays in the cache while it is looked at and added, and fresh memory is dear. */
+static const int64_t BATCH_BYTES = (int64_t)8 << 20;
 
 /* All of one command. */
 typedef struct job {

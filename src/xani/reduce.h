@@ -40,7 +40,7 @@ typedef struct sxi_check_shot {
     double nominal_ps, tool_ps; /* NaN: not known */
 } sxi_check_shot;
 
-/* sxi_check_add - frames of type F32, F64 or U16, of which some 64,000 pixels are looked at. */
+/* sxi_check_add - frames of type F32, F64 or U16, of which some 8,000 pixels are looked at. */
 sx_status sxi_check_add(sxi_check *check, sx_dtype dtype, int64_t count, const void *const *frames,
                         const sxi_check_shot *shots, double i0_offset, const sx_context *context);
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "kern/kern.h"
 
 /* Pixels of a block: its three sums take 96 kB. */
 enum { BLOCK = 4096 };
@@ -46,7 +47,7 @@ static int64_t whole(double value) { return llrint(value); }
 
 /* 2 |x| is finite only if x is; a select instead of a branch lets vectors do it. */
 #define DEFINE_LOOK(type)                                                                          \
-    static void look_##type(const type *x, const uint8_t *mask, int64_t n, shot *s) {              \
+    SXI_CLONES static void look_##type(const type *x, const uint8_t *mask, int64_t n, shot *s) {   \
         double most = 0;                                                                           \
         int64_t missing = 0;                                                                       \
         for (int64_t p = 0; p < n; p++) {                                                          \
@@ -62,7 +63,7 @@ static int64_t whole(double value) { return llrint(value); }
 DEFINE_LOOK(float)
 DEFINE_LOOK(double)
 
-static void look_uint16_t(const uint16_t *x, const uint8_t *mask, int64_t n, shot *s) {
+SXI_CLONES static void look_uint16_t(const uint16_t *x, const uint8_t *mask, int64_t n, shot *s) {
     unsigned most = 0;
     for (int64_t p = 0; p < n; p++) {
         const unsigned value = mask[p] ? 0 : x[p];
@@ -93,8 +94,8 @@ static int64_t bits_of(double value) {
 
 /* Unsigned, because masked pixels may hold anything and overflow. */
 #define DEFINE_ADD(type)                                                                           \
-    static void add_##type(const type *x, int64_t n, double scale, double i0, uint64_t *sum_x,     \
-                           uint64_t *sum_xx, uint64_t *sum_xi) {                                   \
+    SXI_CLONES static void add_##type(const type *x, int64_t n, double scale, double i0,           \
+                                      uint64_t *sum_x, uint64_t *sum_xx, uint64_t *sum_xi) {       \
         const uint64_t zero = (uint64_t)bits_of(ROUND);                                            \
         const double i = i0 / SXI_QUANTUM_2;                                                       \
         for (int64_t p = 0; p < n; p++) {                                                          \
