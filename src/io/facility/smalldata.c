@@ -109,7 +109,8 @@ static sx_status find_detector(sxi_shots *s, const char *named) {
                                      path, c.names)
                           : SXI_FAIL(SX_ERR_MISSING,
                                      "%s holds no frames: a dataset of at least 3 axes, shots "
-                                     "first, is needed",
+                                     "first, is needed; of facilities' files only those of LCLS "
+                                     "smalldata are read so far",
                                      path);
         goto out;
     }
