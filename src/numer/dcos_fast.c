@@ -15,7 +15,7 @@
 
 /* Delays of a plan that goes this way: fewer leave little to sum over, more have bundles that no
  * cache holds. */
-enum { LEAST_SAMPLES_USED = 16, MOST_SAMPLES_USED = 1 << 14 };
+enum { LEAST_SAMPLES_USED = 16, MOST_SAMPLES_USED = 1 << 16 };
 
 /* Which plans have a fast way. */
 static bool possible(const sx_dcos_plan *plan) {
