@@ -14,7 +14,7 @@ static const cli_command *const commands[] = {
     &cli_xani_simulate,   &cli_xani_figure, &cli_xani_report, &cli_xani_pixels,
     &cli_xani_dispersion, &cli_xani_reduce, &cli_xani_merge,
 };
-enum { COUNT = sizeof commands / sizeof *commands };
+enum { COUNT = sizeof commands / sizeof commands[0] };
 
 static void print_commands(FILE *to, const char *group) {
     fprintf(to, "usage: sextant %s%sCOMMAND [options]\n\ncommands:\n", group, *group ? " " : "");

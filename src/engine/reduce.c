@@ -157,7 +157,7 @@ static sx_status prepare(sxi_reduction *r) {
     plan_parts(r);
     plan_runs(r);
     r->arena = calloc((size_t)r->threads, sizeof *r->arena);
-    r->band = calloc((size_t)bands_of(r), sizeof *r->band);
+    r->band = calloc((size_t)bands_of(r), sizeof(sxi_band *));
     if (!r->arena || !r->band) {
         return SXI_FAIL(SX_ERR_MEMORY, "no memory for sums");
     }

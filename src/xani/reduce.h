@@ -18,19 +18,19 @@ typedef struct sxi_selection {
 /* sxi_select - what every cut but that of the bins leaves of a file. The cuts of the time tool never touch
  * laser-off shots: without laser it sees no edge. */
 sx_status sxi_select(const sxi_shots *shots, const sx_xani_reduce_options *options,
-                     sxi_selection *selection);
+                     sxi_selection *chosen);
 void sxi_selection_free(sxi_selection *selection);
 
 /* sxi_select_bins - leaves out what lies outside the bins; where the laser-off shots are binned, gives
  * each the delay of the laser-on shot nearest in time. */
 sx_status sxi_select_bins(const sxi_shots *shots, const sx_reducer_options *bins,
-                          sxi_selection *selection);
+                          sxi_selection *chosen);
 
 /* --- does it fit together? (reduce_check.c) --- */
 
 typedef struct sxi_check sxi_check;
 
-sx_status sxi_check_create(const sx_reducer_options *bins, bool has_tool, int sign,
+sx_status sxi_check_create(const sx_reducer_options *options, bool has_tool, int sign,
                            sxi_check **check);
 void sxi_check_destroy(sxi_check **check);
 

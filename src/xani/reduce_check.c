@@ -163,12 +163,11 @@ static void add_shot(sxi_check *c, const sxi_check_shot *s, double *blocks, doub
 
 sx_status sxi_check_add(sxi_check *c, sx_dtype dtype, int64_t count, const void *const *frames,
                         const sxi_check_shot *shots, double i0_offset, const sx_context *context) {
-    const int threads = sx_threads(context);
     double(*blocks)[BLOCKS] = malloc((size_t)(count ? count : 1) * sizeof *blocks);
     if (!blocks) {
         return SXI_FAIL(SX_ERR_MEMORY, "no memory to check the delays");
     }
-#pragma omp parallel for num_threads(threads) schedule(dynamic)
+#pragma omp parallel for num_threads(sx_threads(context)) schedule(dynamic)
     for (int64_t k = 0; k < count; k++) {
         blocks_of(c, dtype, frames[k], blocks[k]);
     }

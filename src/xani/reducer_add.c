@@ -282,8 +282,7 @@ static sx_status sort_shots(call *c) {
 static sx_status add_shots(call *c, const sx_shot *given, const sx_context *context) {
     sx_reducer *r = c->reducer;
     const int64_t blocks = (r->pixels + BLOCK - 1) / BLOCK;
-    const int threads = sx_threads(context);
-#pragma omp parallel for num_threads(threads) schedule(dynamic) if (c->count > 1)
+#pragma omp parallel for num_threads(sx_threads(context)) schedule(dynamic) if (c->count > 1)
     for (int64_t k = 0; k < c->count; k++) {
         place_shot(r, &given[k], &c->shots[k]);
         if (c->shots[k].slot >= 0) {
@@ -296,7 +295,8 @@ static sx_status add_shots(call *c, const sx_shot *given, const sx_context *cont
         r->not_known += c->shots[k].slot == -2;
         r->outside += c->shots[k].slot == -1;
     }
-#pragma omp parallel for num_threads(threads) schedule(dynamic) if (c->count > 1 && blocks > 1)
+#pragma omp parallel for num_threads(sx_threads(context))                                          \
+    schedule(dynamic) if (c->count > 1 && blocks > 1)
     for (int64_t b = 0; b < blocks; b++) {
         add_block(c, b * BLOCK);
     }

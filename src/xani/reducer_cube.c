@@ -108,12 +108,12 @@ static sx_status pool_variance(sxi_reduction *m) {
     return SX_OK;
 }
 
-sx_status sxi_reduction_open(const sx_reducer *r, const sx_cube_options *options,
-                             sxi_reduction *m) {
+sx_status sxi_reduction_open(const sx_reducer *reducer, const sx_cube_options *options,
+                             sxi_reduction *reduction) {
     static const sx_cube_options defaults;
     const sx_cube_options *o = options ? options : &defaults;
-    *m = (sxi_reduction){.reducer = r, .offset = o->i0_offset, .sigma = o->sigma};
-    if (off_shots(r) == 0) {
+    *reduction = (sxi_reduction){.reducer = reducer, .offset = o->i0_offset, .sigma = o->sigma};
+    if (off_shots(reducer) == 0) {
         return SXI_FAIL(SX_ERR_MISSING,
                         "there is no laser-off shot to compare with: check which of the shots are "
                         "taken for laser off");
@@ -122,14 +122,14 @@ sx_status sxi_reduction_open(const sx_reducer *r, const sx_cube_options *options
         return SXI_FAIL(SX_ERR_ARGUMENT, "the offset of I0 is not finite");
     }
     if (o->fit_i0_offset) {
-        SXI_TRY(fit_offset(r, &m->offset));
+        SXI_TRY(fit_offset(reducer, &reduction->offset));
     }
-    return m->sigma == SX_REDUCE_SIGMA_POOLED ? pool_variance(m) : SX_OK;
+    return reduction->sigma == SX_REDUCE_SIGMA_POOLED ? pool_variance(reduction) : SX_OK;
 }
 
-void sxi_reduction_close(sxi_reduction *m) {
-    free(m->variance);
-    m->variance = NULL;
+void sxi_reduction_close(sxi_reduction *reduction) {
+    free(reduction->variance);
+    reduction->variance = NULL;
 }
 
 /* --- a bin, and the off image --- */
@@ -142,22 +142,23 @@ static double ratio_variance(const sxi_reduction *m, const sums *a, int64_t p, b
     return a->n * shot / (a->w * a->w);
 }
 
-void sxi_reduction_bin(const sxi_reduction *m, int64_t bin, float *signal, float *sigma) {
-    const sx_reducer *r = m->reducer;
+void sxi_reduction_bin(const sxi_reduction *reduction, int64_t bin, float *signal, float *sigma) {
+    const sx_reducer *r = reduction->reducer;
     const bool binned = r->off == SX_REDUCE_OFF_BINNED;
     const sxi_slot *off_slot = &r->slot[r->bins + (binned ? bin : 0)];
     for (int64_t p = 0; p < r->pixels; p++) {
-        const sums on = sums_of(r, &r->slot[bin], m->offset, p);
-        const sums off = sums_of(r, off_slot, m->offset, p);
+        const sums on = sums_of(r, &r->slot[bin], reduction->offset, p);
+        const sums off = sums_of(r, off_slot, reduction->offset, p);
         signal[p] = sigma[p] = NAN;
         if (r->mask[p] || !has_ratio(&on) || !has_ratio(&off) || !(off.x > 0)) {
             continue;
         }
         const double off_ratio = off.x / off.w;
         const double ratio = on.x / on.w / off_ratio;
-        double variance = ratio_variance(m, &on, p, true) / (off_ratio * off_ratio);
+        double variance = ratio_variance(reduction, &on, p, true) / (off_ratio * off_ratio);
         if (binned) {
-            variance += ratio * ratio * ratio_variance(m, &off, p, true) / (off_ratio * off_ratio);
+            variance +=
+                ratio * ratio * ratio_variance(reduction, &off, p, true) / (off_ratio * off_ratio);
         }
         signal[p] = (float)(ratio - 1);
         sigma[p] = variance > 0 ? (float)sqrt(variance) : NAN;
@@ -180,19 +181,19 @@ static sums off_sums(const sxi_reduction *m, int64_t p) {
     return all;
 }
 
-void sxi_reduction_off(const sxi_reduction *m, float *mean, float *error, uint8_t *mask) {
-    const sx_reducer *r = m->reducer;
+void sxi_reduction_off(const sxi_reduction *reduction, float *mean, float *error, uint8_t *mask) {
+    const sx_reducer *r = reduction->reducer;
     for (int64_t p = 0; p < r->pixels; p++) {
-        const sums a = off_sums(m, p);
+        const sums a = off_sums(reduction, p);
         const bool good = !r->mask[p] && has_ratio(&a) && a.x > 0;
         mask[p] = !good;
         mean[p] = good ? (float)(a.x / a.n) : NAN;
-        error[p] = good ? (float)(sqrt(ratio_variance(m, &a, p, false)) * a.w / a.n) : NAN;
+        error[p] = good ? (float)(sqrt(ratio_variance(reduction, &a, p, false)) * a.w / a.n) : NAN;
     }
 }
 
-double sxi_reduction_delay(const sxi_reduction *m, int64_t bin) {
-    const sx_reducer *r = m->reducer;
+double sxi_reduction_delay(const sxi_reduction *reduction, int64_t bin) {
+    const sx_reducer *r = reduction->reducer;
     const sxi_slot *slot = &r->slot[bin];
     return slot->n > 0 ? (double)slot->t * SXI_QUANTUM_T / (double)slot->n
                        : 0.5 * (r->edges[bin] + r->edges[bin + 1]);

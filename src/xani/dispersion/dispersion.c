@@ -62,7 +62,7 @@ out:
 sx_status sx_xani_dispersion(int files, const char *const *fits,
                              const sx_xani_dispersion_options *options, const char *output,
                              const sx_context *context, sx_xani_dispersion_summary *summary) {
-    sx_xani_dispersion_summary ignored;
+    sx_xani_dispersion_summary ignored = {0};
     sxi_dispersion d = {
         .options = options, .context = context, .summary = summary ? summary : &ignored};
     sx_status status = SX_OK;
