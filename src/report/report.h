@@ -6,7 +6,7 @@
 #include <sextant/report.h>
 
 #include "report/page.h"
-#include "xani/fitted.h"
+#include "xani/fit/fitted.h"
 
 /* What one pass over the samples tells, delay by delay. */
 typedef struct sxi_report_moments {

@@ -9,7 +9,7 @@
 #include <sextant/xani.h>
 
 #include "io/hdf5/h5file.h"
-#include "xani/figure_load.h"
+#include "xani/figure/figure_load.h"
 
 /* Where every pixel of the maps of a run scatters to. */
 typedef struct sxi_sheet_run {

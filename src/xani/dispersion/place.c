@@ -6,7 +6,7 @@
 
 #include "base/fail.h"
 #include "xani/dispersion/dispersion.h"
-#include "xani/fit.h"
+#include "xani/fit/fit.h"
 
 /* q of all pixels of the detector, from pixels.h5. */
 typedef struct frame_q {
