@@ -8,6 +8,7 @@
 
 #include "base/fail.h"
 #include "io/geometry/text.h"
+#include "io/table/slurp.h"
 
 /* Far more than any detector has; a slip of the pen in a file must not take all memory. */
 static const int64_t MOST_PIXELS = (int64_t)1 << 28;
@@ -299,7 +300,7 @@ sx_status sx_geometry_read(const char *path, const sx_geometry_options *options,
         made->facts.photon_energy = made->options.photon_energy;
         made->facts.wavelength = EV_METRES / made->options.photon_energy;
     }
-    SXI_GO(sxi_text_read(path, &text));
+    SXI_GO(sxi_slurp_if_text(path, "a geometry of text", &text));
     status = text ? read_text(made, text) : read_hdf5(made);
     if (status == SX_OK) {
         count_mask(made);

@@ -15,10 +15,6 @@ typedef struct sxi_line {
     char *next; /* what follows */
 } sxi_line;
 
-/* sxi_text_read - a whole text file as one string, to be freed. *text is NULL, without a failure, if
- * it is binary. SX_ERR_IO, SX_ERR_FORMAT (larger than any geometry). */
-sx_status sxi_text_read(const char *path, char **text);
-
 /* sxi_line_next - the next line, ended by \0, without blanks at its ends; NULL at the end. */
 char *sxi_line_next(sxi_line *line);
 

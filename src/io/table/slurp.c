@@ -12,7 +12,7 @@
 
 enum { MOST_BYTES = 64 << 20, HEAD_BYTES = 4096 };
 
-sx_status sxi_slurp(const char *path, const char *what, char **text) {
+sx_status sxi_slurp_if_text(const char *path, const char *what, char **text) {
     sx_status status = SX_OK;
     struct stat about;
     *text = NULL;
@@ -27,28 +27,31 @@ sx_status sxi_slurp(const char *path, const char *what, char **text) {
         status = SXI_FAIL(SX_ERR_IO, "%s is not a regular file", path);
         goto out;
     }
-    if (about.st_size > MOST_BYTES) {
-        status = SXI_FAIL(SX_ERR_FORMAT, "%s has %lld bytes, %s at most %d", path,
-                          (long long)about.st_size, what, MOST_BYTES);
+    const size_t size = (size_t)about.st_size;
+    char head[HEAD_BYTES];
+    const size_t begun = fread(head, 1, sizeof head, file);
+    if (memchr(head, '\0', begun)) {
         goto out;
     }
-    const size_t size = (size_t)about.st_size;
-    *text = malloc(size + 1);
+    if (size > MOST_BYTES) {
+        status = SXI_FAIL(SX_ERR_FORMAT, "%s has %zu bytes, %s at most %d", path, size, what,
+                          MOST_BYTES);
+        goto out;
+    }
+    *text = calloc(size + 1, 1);
     if (!*text) {
         status = SXI_FAIL(SX_ERR_MEMORY, "%s: no memory to read %zu bytes", path, size);
         goto out;
     }
-    const size_t head = size < HEAD_BYTES ? size : HEAD_BYTES;
-    if (fread(*text, 1, head, file) != head ||
-        (!memchr(*text, '\0', head) && fread(*text + head, 1, size - head, file) != size - head)) {
+    rewind(file);
+    if (fread(*text, 1, size, file) != size) {
         status = SXI_FAIL(SX_ERR_IO, "%s cannot be read: %s", path, strerror(errno));
         goto out;
     }
-    if (memchr(*text, '\0', head) || memchr(*text, '\0', size)) {
-        status = SXI_FAIL(SX_ERR_FORMAT, "%s is not %s: it holds binary data", path, what);
-        goto out;
+    if (memchr(*text, '\0', size)) { /* binary after all */
+        free(*text);
+        *text = NULL;
     }
-    (*text)[size] = '\0';
 out:
     if (file) {
         fclose(file);
@@ -58,4 +61,12 @@ out:
         *text = NULL;
     }
     return status;
+}
+
+sx_status sxi_slurp(const char *path, const char *what, char **text) {
+    SXI_TRY(sxi_slurp_if_text(path, what, text));
+    if (!*text) {
+        return SXI_FAIL(SX_ERR_FORMAT, "%s is not %s: it holds binary data", path, what);
+    }
+    return SX_OK;
 }

@@ -12,4 +12,7 @@
  * SX_ERR_IO, SX_ERR_FORMAT (binary, or above 64 MiB), SX_ERR_MEMORY. */
 sx_status sxi_slurp(const char *path, const char *what, char **text);
 
+/* sxi_slurp_if_text - the same, but *text is NULL, without a failure, if the file is binary. */
+sx_status sxi_slurp_if_text(const char *path, const char *what, char **text);
+
 #endif
