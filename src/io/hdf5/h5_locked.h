@@ -111,13 +111,17 @@ struct sxi_h5_writer {
     char *temporary;
     bool overwrite;
     hid_t id;
+    hid_t driver;
     int error; /* errno of the first write that failed; HDF5 never hears of it (h5_sink.c) */
 };
 
-/* sxi_h5_sink_create - a new file whose write errors are kept in *error while HDF5 goes on as if
- * all was well: HDF5 1.10 cannot close a file that it failed to flush. SX_ERR_EXISTS if path
- * exists. */
-sx_status sxi_h5_sink_create(const char *path, int *error, hid_t *file);
+/* sxi_h5_sink_create - the new file of a writer, whose write errors are kept in its error while
+ * HDF5 goes on as if all was well: HDF5 1.10 cannot close a file that it failed to flush.
+ * SX_ERR_EXISTS if path exists. */
+sx_status sxi_h5_sink_create(const char *path, sxi_h5_writer *writer);
+
+/* sxi_h5_sink_close - closes the file, then ends its driver. */
+herr_t sxi_h5_sink_close(sxi_h5_writer *writer);
 
 /* sxi_h5_write_failed - the sentence for a writer on which something failed. */
 sx_status sxi_h5_write_failed(const sxi_h5_writer *writer, const char *what);

@@ -169,18 +169,19 @@ static const H5FD_class_t sink_class = {
     .fl_map = H5FD_FLMAP_DICHOTOMY,
 };
 
-sx_status sxi_h5_sink_create(const char *path, int *error, hid_t *file) {
+sx_status sxi_h5_sink_create(const char *path, sxi_h5_writer *writer) {
+    int *error = &writer->error;
     *error = 0;
-    *file = -1;
-    hid_t driver = H5FDregister(&sink_class);
+    writer->id = -1;
+    writer->driver = H5FDregister(&sink_class);
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     hid_t creation = H5Pcreate(H5P_FILE_CREATE);
-    if (driver >= 0 && access >= 0 && creation >= 0) {
+    if (writer->driver >= 0 && access >= 0 && creation >= 0) {
         /* Readers from HDF5 1.8 on open it. No times anywhere: equal content, equal bytes. */
         H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_V18);
         H5Pset_obj_track_times(creation, false);
-        H5Pset_driver(access, driver, &error);
-        *file = H5Fcreate(path, H5F_ACC_EXCL, creation, access);
+        H5Pset_driver(access, writer->driver, &error);
+        writer->id = H5Fcreate(path, H5F_ACC_EXCL, creation, access);
     }
     if (access >= 0) {
         H5Pclose(access);
@@ -188,16 +189,23 @@ sx_status sxi_h5_sink_create(const char *path, int *error, hid_t *file) {
     if (creation >= 0) {
         H5Pclose(creation);
     }
-    if (driver >= 0) {
-        H5FDunregister(driver); /* the open file keeps its own hold on it */
-    }
-    if (*file >= 0) {
+    if (writer->id >= 0) {
         return SX_OK;
     }
-    if (*error == EEXIST) {
-        return SXI_FAIL(SX_ERR_EXISTS, "%s exists", path);
-    }
     char reason[SXI_H5_REASON];
-    return SXI_FAIL(SX_ERR_IO, "%s cannot be created: %s", path,
-                    *error ? strerror(*error) : sxi_h5_reason(reason, sizeof reason));
+    sxi_h5_reason(reason, sizeof reason);
+    sxi_h5_sink_close(writer);
+    return *error == EEXIST ? SXI_FAIL(SX_ERR_EXISTS, "%s exists", path)
+                            : SXI_FAIL(SX_ERR_IO, "%s cannot be created: %s", path,
+                                       *error ? strerror(*error) : reason);
+}
+
+/* HDF5 1.10 looks at the driver of a file once more after it has let go of it: the last hold on it
+ * must be ours. */
+herr_t sxi_h5_sink_close(sxi_h5_writer *writer) {
+    const herr_t closed = writer->id >= 0 ? H5Fclose(writer->id) : 0;
+    if (writer->driver >= 0) {
+        H5FDunregister(writer->driver);
+    }
+    return closed;
 }

@@ -22,14 +22,14 @@ static sx_status create_temporary(sxi_h5_writer *writer) {
     sx_status status = SX_ERR_EXISTS;
     for (int i = 0; status == SX_ERR_EXISTS && i < SXI_OUTPUT_ATTEMPTS; i++) {
         sxi_output_temporary(writer->path, (long)getpid(), i, path, sizeof path);
-        status = sxi_h5_sink_create(path, &writer->error, &writer->id);
+        status = sxi_h5_sink_create(path, writer);
     }
     if (status != SX_OK) {
         return sxi_fail_context(status, "%s", writer->path);
     }
     writer->temporary = strdup(path);
     if (!writer->temporary) {
-        H5Fclose(writer->id);
+        sxi_h5_sink_close(writer);
         unlink(path);
         return SXI_FAIL(SX_ERR_MEMORY, "%s: no memory to write it", writer->path);
     }
@@ -71,7 +71,7 @@ sx_status sxi_h5_commit(sxi_h5_writer **writer) {
     sx_status status = SX_OK;
     sxi_h5_enter();
     const herr_t flushed = H5Fflush(done->id, H5F_SCOPE_GLOBAL);
-    const herr_t closed = H5Fclose(done->id);
+    const herr_t closed = sxi_h5_sink_close(done);
     if (done->error || flushed < 0 || closed < 0) {
         status = sxi_h5_write_failed(done, "last step");
     }
@@ -93,7 +93,7 @@ void sxi_h5_abandon(sxi_h5_writer **writer) {
     *writer = NULL;
     left->error = left->error ? left->error : ECANCELED; /* nothing more goes to the disk */
     sxi_h5_enter();
-    H5Fclose(left->id);
+    sxi_h5_sink_close(left);
     sxi_h5_leave();
     unlink(left->temporary);
     writer_free(left);
