@@ -11,7 +11,7 @@
 typedef struct values {
     cli_common common;
     const char *output;
-    const char *detector, *i0, *delay, *laser, *xray, *mask;
+    const char *detector, *i0, *delay, *laser, *laser_pattern, *xray, *mask;
     const char *time_tool, *time_tool_amplitude, *time_tool_width;
     const char *i0_range, *time_tool_range, *amplitude_range, *width_range, *delay_range;
     const char *edges, *angles;
@@ -36,6 +36,9 @@ static const sx_option options[] = {
              "find that offset: where the line of frame total against I0 meets zero"),
     CLI_OPTION(values, laser, TEXT, "laser", "FIELD",
                "laser code, above 0 is on; default lightStatus/laser"),
+    CLI_OPTION(values, laser_pattern, TEXT, "laser-pattern", "10...",
+               "instead: laser on (1) and off (0) over the frames of a train, or of the file; "
+               "commas between trains that take turns"),
     CLI_OPTION(values, xray, TEXT, "xray", "FIELD",
                "X-ray code, above 0 is on; default lightStatus/xray, if there"),
     CLI_OPTION(values, delay, TEXT, "delay", "FIELD",
@@ -168,6 +171,7 @@ static sx_status parse(cli_call *call, const values *v, parsed *p) {
                                           .i0 = v->i0,
                                           .delay = v->delay,
                                           .laser = v->laser,
+                                          .laser_pattern = v->laser_pattern,
                                           .xray = v->xray,
                                           .time_tool = v->time_tool,
                                           .time_tool_amplitude = v->time_tool_amplitude,

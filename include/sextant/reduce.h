@@ -135,10 +135,14 @@ typedef struct sx_reduce_angle {
     double value;
 } sx_reduce_angle;
 
-/* All zero: defaults. Fields are datasets of the files; NULL: looked for under their usual names. */
+/* All zero: defaults. Fields are names of the facility (datasets of the files, SOURCE/key of European XFEL,
+ * channels of SwissFEL), NAME[k] for one element; NULL: looked for under their usual names. */
 typedef struct sx_xani_reduce_options {
     const char *detector, *i0, *delay, *laser, *xray;
     const char *time_tool, *time_tool_amplitude, *time_tool_width;
+    const char
+        *laser_pattern; /* instead of laser: "10" over the frames of a train or file, "11,00" over
+                                  trains; 1 is on */
     bool no_time_tool;
     int time_tool_sign; /* delay = nominal + sign * time tool; 0: 1 */
     double delay_scale; /* ps per unit of the nominal delay, negative flips; 0: from the file */
@@ -162,6 +166,7 @@ typedef struct sx_xani_reduce_options {
 #define SX_REDUCE_REASON_LIST(X)                                                                   \
     X(USED, "used")                                                                                \
     X(NO_XRAY, "no X-rays by their code")                                                          \
+    X(BAD_FRAME, "bad frame by the detector")                                                      \
     X(NO_LASER_CODE, "no laser code")                                                              \
     X(NO_I0, "I0 not known")                                                                       \
     X(I0, "I0 outside its window")                                                                 \
@@ -198,7 +203,8 @@ typedef struct sx_xani_reduce_summary {
     double seconds;
 } sx_xani_reduce_summary;
 
-/* sx_xani_reduce - reads per-shot files (LCLS smalldata) once and writes cube.h5. Warnings of what
+/* sx_xani_reduce - reads runs (files of LCLS smalldata, files or folders of European XFEL and SwissFEL,
+ * NeXus series) once and writes cube.h5. Warnings of what
  * does not fit together, such as a time tool of the wrong sign, go to the log of the context. Memory is
  * that of the sums, some 100 MB for frames under way and 40 bytes per shot of a file. The output appears
  * complete or not at all.

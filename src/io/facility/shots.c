@@ -3,37 +3,100 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/fail.h"
+#include "io/facility/facility.h"
 #include "io/hdf5/h5file.h"
 
+/* The first that knows a path takes it; smalldata takes what nobody else does. */
+static const sxi_facility *const facilities[] = {&sxi_facility_euxfel, &sxi_facility_smalldata};
+enum { COUNT = sizeof facilities / sizeof facilities[0] };
+
+static sx_status check(const sxi_shots *s) {
+    if (s->count < 1) {
+        return SXI_FAIL(SX_ERR_MISSING, "%s holds no shots of %s", s->path, s->detector);
+    }
+    return SX_OK;
+}
+
+sx_status sxi_shots_open(const char *path, const sxi_shot_fields *fields, const sx_context *context,
+                         sxi_shots *s) {
+    sx_status status = SX_OK;
+    *s = (sxi_shots){.together = 1};
+    if (access(path, F_OK) != 0) {
+        return SXI_FAIL(SX_ERR_IO, "%s: no such file or folder", path);
+    }
+    if (fields->laser_pattern) {
+        SXI_TRY(sxi_shot_pattern_check(fields->laser_pattern));
+    }
+    for (int i = 0; i < COUNT && !s->facility; i++) {
+        s->facility = facilities[i]->holds(path) ? facilities[i] : NULL;
+    }
+    if (!s->facility) {
+        return SXI_FAIL(SX_ERR_FORMAT,
+                        "%s is a folder without a run: files of European XFEL (RAW-R..., "
+                        "CORR-R...) or of SwissFEL are looked for there",
+                        path);
+    }
+    s->path = strdup(path);
+    if (!s->path) {
+        return SXI_FAIL(SX_ERR_MEMORY, "%s: no memory to read it", path);
+    }
+    SXI_GO(s->facility->open(path, fields, context, s));
+    SXI_GO(check(s));
+out:
+    if (status != SX_OK) {
+        sxi_shots_close(s);
+    }
+    return status;
+}
+
 void sxi_shots_close(sxi_shots *s) {
-    free(s->i0);
-    free(s->delay_ps);
-    free(s->laser);
-    free(s->xray);
-    free(s->tool_ps);
-    free(s->tool_amplitude);
-    free(s->tool_width);
-    free(s->time);
-    sx_hdf5_close(&s->file);
+    double *const columns[] = {s->i0,         s->delay_ps, s->laser,
+                               s->xray,       s->tool_ps,  s->tool_amplitude,
+                               s->tool_width, s->time,     s->good};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        free(columns[i]);
+    }
+    if (s->facility && s->data) {
+        s->facility->close(s->data);
+    }
+    free(s->path);
     *s = (sxi_shots){0};
+}
+
+/* The values of an element of each row, or all of them. */
+static void add_values(const sx_array *values, int64_t element, double *sum, int64_t *n) {
+    const int64_t all = sx_array_count(values);
+    const int64_t row = values->rank > 1 && values->shape[0] > 0 ? all / values->shape[0] : 1;
+    for (int64_t k = 0; k < all; k++) {
+        const double value = sxi_shot_value(((const double *)values->data)[k]);
+        if (!isnan(value) && (element < 0 || k % row == element)) {
+            *sum += value;
+            ++*n;
+        }
+    }
 }
 
 sx_status sxi_shots_mean(const sxi_shots *s, const char *name, double *mean) {
     const sx_dtype real = SX_F64;
-    sx_array values = {0};
+    char plain[SXI_SHOT_NAME], dataset[SXI_SHOT_NAME];
+    int64_t element, n = 0;
     double sum = 0;
-    int64_t n = 0;
-    SXI_TRY(sxi_h5_read(s->file, name, &real, &values));
-    for (int64_t k = 0; k < sx_array_count(&values); k++) {
-        const double value = ((const double *)values.data)[k];
-        if (isfinite(value) && value != -99999) {
-            sum += value;
-            n++;
-        }
+    sx_hdf5 *file;
+    int turn = 0;
+    SXI_TRY(sxi_shot_element(name, plain, &element));
+    for (; s->facility->find(s, plain, turn, &file, dataset); turn++) {
+        sx_array values = {0};
+        SXI_TRY(sxi_h5_read(file, dataset, &real, &values));
+        add_values(&values, element, &sum, &n);
+        sx_array_destroy(&values);
     }
-    sx_array_destroy(&values);
+    if (turn == 0) {
+        return SXI_FAIL(SX_ERR_MISSING, "%s holds no %s", s->path, plain);
+    }
     *mean = sum / (double)n;
     return SX_OK;
 }

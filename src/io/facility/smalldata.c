@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Per-shot files of LCLS smalldata. Names differ by hutch and year, so each quantity is looked for
  * under the names it has had, and can be named. */
-#include "io/facility/shots.h"
+#include "io/facility/facility.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -11,9 +11,6 @@
 #include "base/fail.h"
 #include "base/units.h"
 #include "io/hdf5/h5file.h"
-
-/* Stands for "no value" in columns of any type. */
-static const double MISSING = -99999;
 
 /* First that is there is taken. */
 static const char *const I0_NAMES[] = {"ipm2/sum",    "ipm3/sum",  "ipm_dg2/sum",
@@ -85,8 +82,8 @@ static bool note_group(void *data, const char *member, bool is_group) {
 }
 
 static sx_status find_detector(sxi_shots *s, const char *named) {
-    const char *path = sx_hdf5_path_of(s->file);
-    catalogue c = {.file = s->file};
+    const char *path = s->path;
+    catalogue c = {.file = s->data};
     if (named) {
         snprintf(s->detector, sizeof s->detector, "%s", named);
         return SX_OK;
@@ -96,11 +93,11 @@ static sx_status find_detector(sxi_shots *s, const char *named) {
         return SXI_FAIL(SX_ERR_MEMORY, "%s: no memory to look for its detectors", path);
     }
     sx_status status = SX_OK;
-    SXI_GO(sxi_h5_members(s->file, "/", note_group, g));
-    SXI_GO(sxi_h5_members(s->file, "/", look_at, &c));
+    SXI_GO(sxi_h5_members(s->data, "/", note_group, g));
+    SXI_GO(sxi_h5_members(s->data, "/", look_at, &c));
     for (int i = 0; i < g->count; i++) {
         snprintf(c.group, sizeof c.group, "%s", g->name[i]);
-        SXI_GO(sxi_h5_members(s->file, c.group, look_at, &c));
+        SXI_GO(sxi_h5_members(s->data, c.group, look_at, &c));
     }
     if (c.frames != 1) {
         status = c.frames ? SXI_FAIL(SX_ERR_ARGUMENT,
@@ -109,8 +106,7 @@ static sx_status find_detector(sxi_shots *s, const char *named) {
                                      path, c.names)
                           : SXI_FAIL(SX_ERR_MISSING,
                                      "%s holds no frames: a dataset of at least 3 axes, shots "
-                                     "first, is needed; of facilities' files only those of LCLS "
-                                     "smalldata are read so far",
+                                     "first, is needed",
                                      path);
         goto out;
     }
@@ -136,43 +132,47 @@ static void choose(sx_hdf5 *file, const char *named, const char *const *names,
 }
 
 /* One number per shot; what is not known becomes NaN. */
-static sx_status read_column(const sxi_shots *s, const char *name, double **column) {
+static sx_status read_column(const sxi_shots *s, const char *given, double **column) {
     const sx_dtype real = SX_F64;
+    char name[SXI_SHOT_NAME];
+    int64_t element;
     sx_array values = {0};
-    SXI_TRY(sxi_h5_read(s->file, name, &real, &values));
-    if (sx_array_count(&values) != s->count || values.rank < 1) {
-        const int64_t found = sx_array_count(&values);
-        sx_array_destroy(&values);
-        return SXI_FAIL(SX_ERR_SHAPE, "%s:%s holds %lld values for the %lld shots of %s",
-                        sx_hdf5_path_of(s->file), name, (long long)found, (long long)s->count,
-                        s->detector);
+    sx_status status = SX_OK;
+    SXI_TRY(sxi_shot_element(given, name, &element));
+    SXI_TRY(sxi_h5_read(s->data, name, &real, &values));
+    const int64_t found = sx_array_count(&values);
+    const int64_t rows = values.rank > 1 ? values.shape[0] : found;
+    const int64_t row = element < 0 || rows < 1 ? 1 : found / rows;
+    if (values.rank < 1 || found != s->count * row || element >= row) {
+        status = SXI_FAIL(SX_ERR_SHAPE, "%s:%s holds %lld values for the %lld shots of %s", s->path,
+                          given, (long long)found, (long long)s->count, s->detector);
+        goto out;
     }
-    *column = malloc((size_t)(s->count ? s->count : 1) * sizeof **column);
-    for (int64_t k = 0; *column && k < s->count; k++) {
-        const double value = ((const double *)values.data)[k];
-        (*column)[k] = isfinite(value) && value != MISSING ? value : (double)NAN;
+    SXI_GO(sxi_shot_column(s, column));
+    for (int64_t k = 0; k < s->count; k++) {
+        (*column)[k] =
+            sxi_shot_value(((const double *)values.data)[k * row + (element > 0 ? element : 0)]);
     }
+out:
     sx_array_destroy(&values);
-    return *column ? SX_OK
-                   : SXI_FAIL(SX_ERR_MEMORY, "%s:%s: no memory to read it",
-                              sx_hdf5_path_of(s->file), name);
+    return status;
 }
 
 static sx_status read_needed(sxi_shots *s, const char *what, const char *option, const char *named,
                              const char *const *names, char chosen[SXI_SHOT_NAME],
                              double **column) {
-    choose(s->file, named, names, chosen);
+    choose(s->data, named, names, chosen);
     if (!chosen[0]) {
         return SXI_FAIL(SX_ERR_MISSING,
                         "%s: no %s under its usual names (%s, ...): name the dataset with %s",
-                        sx_hdf5_path_of(s->file), what, names[0], option);
+                        s->path, what, names[0], option);
     }
     return read_column(s, chosen, column);
 }
 
 static sx_status read_optional(sxi_shots *s, const char *named, const char *const *names,
                                char chosen[SXI_SHOT_NAME], double **column) {
-    choose(s->file, named, names, chosen);
+    choose(s->data, named, names, chosen);
     return chosen[0] ? read_column(s, chosen, column) : SX_OK;
 }
 
@@ -190,14 +190,12 @@ static double spread(const double *x, int64_t n) {
 /* ps per unit: as asked for, by the attribute, or by the name: lxt is kept in s, the encoders in ps, though
  * some files have them in s, which shows by a spread below a ns when read as such. */
 static sx_status delay_unit(const sxi_shots *s, const sxi_shot_fields *f, double *scale) {
-    sx_hdf5_dataset about;
-    if (f->delay_scale != 0) {
-        *scale = f->delay_scale;
+    char name[SXI_SHOT_NAME];
+    int64_t element;
+    SXI_TRY(sxi_shot_element(s->delay_name, name, &element));
+    SXI_TRY(sxi_shot_delay_unit(f, s->data, name, scale));
+    if (*scale != 0) {
         return SX_OK;
-    }
-    SXI_TRY(sx_hdf5_describe(s->file, s->delay_name, &about));
-    if (about.unit[0]) {
-        return sxi_unit_time(about.unit, scale);
     }
     if (strstr(s->delay_name, "lxt")) {
         *scale = 1e12;
@@ -206,7 +204,7 @@ static sx_status delay_unit(const sxi_shots *s, const sxi_shot_fields *f, double
     } else {
         return SXI_FAIL(SX_ERR_UNIT,
                         "%s:%s names no unit: say with --delay-scale how many ps one of it is",
-                        sx_hdf5_path_of(s->file), s->delay_name);
+                        s->path, s->delay_name);
     }
     return SX_OK;
 }
@@ -231,34 +229,59 @@ static sx_status read_tool(sxi_shots *s, const sxi_shot_fields *f) {
     return read_optional(s, f->time_tool_width, WIDTH_NAMES, name, &s->tool_width);
 }
 
-static sx_status open_all(const char *path, const sxi_shot_fields *f, const sx_context *context,
+static sx_status read_laser(sxi_shots *s, const sxi_shot_fields *f) {
+    char name[SXI_SHOT_NAME];
+    if (!f->laser_pattern) {
+        return read_needed(s, "laser code", "--laser or --laser-pattern", f->laser, LASER_NAMES,
+                           name, &s->laser);
+    }
+    SXI_TRY(sxi_shot_column(s, &s->laser));
+    for (int64_t k = 0; k < s->count; k++) {
+        s->laser[k] = sxi_shot_pattern(f->laser_pattern, 0, k);
+    }
+    return SX_OK;
+}
+
+/* What a file without shots of a facility is read as, too: it is told what is missing there. */
+static bool holds(const char *path) { return !sxi_is_folder(path); }
+
+static sx_status open_run(const char *path, const sxi_shot_fields *f, const sx_context *context,
                           sxi_shots *s) {
     char name[SXI_SHOT_NAME];
-    SXI_TRY(sx_hdf5_open(path, &s->file));
-    sxi_h5_context_set(s->file, context);
+    sx_hdf5_dataset about;
+    sx_hdf5 *file = NULL;
+    SXI_TRY(sx_hdf5_open(path, &file));
+    s->data = file;
+    sxi_h5_context_set(file, context);
     SXI_TRY(find_detector(s, f->detector));
-    SXI_TRY(sx_hdf5_describe(s->file, s->detector, &s->frames));
-    if (!s->frames.numeric || s->frames.rank < 2 || s->frames.rank > 5) {
-        return SXI_FAIL(SX_ERR_SHAPE,
-                        "%s:%s is no series of frames: numbers with the axes shot and pixel, or "
-                        "shot, row and column, are needed",
-                        path, s->detector);
-    }
-    s->count = s->frames.shape[0];
+    SXI_TRY(sx_hdf5_describe(file, s->detector, &about));
+    SXI_TRY(sxi_shot_frame(s, &about, s->detector, 1, 1));
+    s->count = about.shape[0];
+    s->together = about.chunk[0] > 1 ? about.chunk[0] : 1;
     SXI_TRY(read_needed(s, "intensity monitor", "--i0", f->i0, I0_NAMES, s->i0_name, &s->i0));
-    SXI_TRY(read_needed(s, "laser code", "--laser", f->laser, LASER_NAMES, name, &s->laser));
+    SXI_TRY(read_laser(s, f));
     SXI_TRY(read_optional(s, f->xray, XRAY_NAMES, name, &s->xray));
     SXI_TRY(read_optional(s, f->time, TIME_NAMES, name, &s->time));
     SXI_TRY(read_delay(s, f));
     return read_tool(s, f);
 }
 
-sx_status sxi_smalldata_open(const char *path, const sxi_shot_fields *fields,
-                             const sx_context *context, sxi_shots *s) {
-    *s = (sxi_shots){0};
-    const sx_status status = open_all(path, fields, context, s);
-    if (status != SX_OK) {
-        sxi_shots_close(s);
-    }
-    return status;
+static void part(const sxi_shots *s, int64_t shot, int number, sxi_shot_part *where) {
+    (void)number;
+    *where = (sxi_shot_part){s->data, s->detector, 1, {shot, 0}};
 }
+
+static bool find(const sxi_shots *s, const char *name, int turn, sx_hdf5 **file,
+                 char dataset[SXI_SHOT_NAME]) {
+    *file = s->data;
+    snprintf(dataset, SXI_SHOT_NAME, "%s", name);
+    return turn == 0 && sxi_h5_exists(*file, dataset);
+}
+
+static void close_run(void *data) {
+    sx_hdf5 *file = data;
+    sx_hdf5_close(&file);
+}
+
+const sxi_facility sxi_facility_smalldata = {"LCLS smalldata", holds, open_run, part, find,
+                                             close_run};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * xani reduce: the files of a run, once for the tables of their shots, which settle the bins, and once for
- * their frames. While a batch of frames is added the next one is read. */
+ * their frames (reduce_frames.c). */
 #include "xani/reduce/reduce.h"
 
 #include <math.h>
@@ -14,9 +14,6 @@
 #include "engine/launcher.h"
 #include "io/hdf5/h5file.h"
 #include "xani/reduce/reducer.h"
-
-/* Of a batch: it stays in the cache while it is looked at and added, and fresh memory is dear. */
-static const int64_t BATCH_BYTES = (int64_t)8 << 20;
 
 /* All of one command. */
 typedef struct job {
@@ -50,27 +47,26 @@ static sx_status open_shots(const job *j, int run, sxi_shots *shots) {
                                     .time_tool_amplitude = o->time_tool_amplitude,
                                     .time_tool_width = o->time_tool_width,
                                     .delay_scale = o->delay_scale,
-                                    .no_time_tool = o->no_time_tool};
-    return sxi_smalldata_open(j->paths[run], &fields, j->context, shots);
+                                    .no_time_tool = o->no_time_tool,
+                                    .laser_pattern = o->laser_pattern};
+    return sxi_shots_open(j->paths[run], &fields, j->context, shots);
 }
 
 /* --- first: the tables --- */
 
 static sx_status settle_frame(job *j, const sxi_shots *s) {
-    const sx_hdf5_dataset *about = &s->frames;
     if (j->rank == 0) {
-        j->rank = about->rank - 1;
-        memcpy(j->shape, about->shape + 1, (size_t)j->rank * sizeof *j->shape);
+        j->rank = s->rank;
+        memcpy(j->shape, s->shape, sizeof j->shape);
         j->pixels = 1;
         for (int d = 0; d < j->rank; d++) {
             j->pixels *= j->shape[d];
         }
         return SX_OK;
     }
-    if (j->rank != about->rank - 1 ||
-        memcmp(j->shape, about->shape + 1, (size_t)j->rank * sizeof *j->shape) != 0) {
-        return SXI_FAIL(SX_ERR_SHAPE, "%s:%s: its frames are shaped unlike those of %s",
-                        sx_hdf5_path_of(s->file), s->detector, j->paths[0]);
+    if (j->rank != s->rank || memcmp(j->shape, s->shape, (size_t)j->rank * sizeof *j->shape) != 0) {
+        return SXI_FAIL(SX_ERR_SHAPE, "%s:%s: its frames are shaped unlike those of %s", s->path,
+                        s->detector, j->paths[0]);
     }
     return SX_OK;
 }
@@ -122,7 +118,7 @@ static sx_status read_mask(job *j, const sxi_shots *s) {
     const char *split = j->options->mask ? strstr(j->options->mask, ":/") : NULL;
     sx_status status = SX_OK;
     sx_array values = {0};
-    sx_hdf5 *file = NULL;
+    sx_hdf5 *file = NULL, *own = NULL;
     if (j->options->mask) {
         if (!split || (size_t)(split - j->options->mask) >= sizeof path) {
             return SXI_FAIL(SX_ERR_ARGUMENT, "--mask %s names no dataset; write FILE:/path",
@@ -132,13 +128,13 @@ static sx_status read_mask(job *j, const sxi_shots *s) {
         snprintf(name, sizeof name, "%s", split + 1);
         SXI_TRY(sx_hdf5_open(path, &file));
     } else {
-        snprintf(name, sizeof name, "/UserDataCfg/%.*s/mask", (int)strcspn(s->detector, "/"),
+        snprintf(name, sizeof name, "UserDataCfg/%.*s/mask", (int)strcspn(s->detector, "/"),
                  s->detector);
-        if (!sxi_h5_exists(s->file, name)) {
+        if (!s->facility->find(s, name, 0, &own, path)) {
             return SX_OK;
         }
     }
-    SXI_GO(sxi_h5_read(file ? file : s->file, name, &real, &values));
+    SXI_GO(sxi_h5_read(file ? file : own, name, &real, &values));
     if (sx_array_count(&values) != j->pixels) {
         if (file) {
             status = SXI_FAIL(SX_ERR_SHAPE, "the mask %s has %lld pixels, a frame %lld",
@@ -162,7 +158,9 @@ out:
 static sx_status read_motors(job *j, const sxi_shots *s) {
     const sx_xani_reduce_options *o = j->options;
     j->photon_energy = o->photon_energy;
-    if (j->photon_energy == 0 && sxi_h5_exists(s->file, "ebeam/photon_energy")) {
+    sx_hdf5 *file;
+    char dataset[SXI_SHOT_NAME];
+    if (j->photon_energy == 0 && s->facility->find(s, "ebeam/photon_energy", 0, &file, dataset)) {
         SXI_TRY(sxi_shots_mean(s, "ebeam/photon_energy", &j->photon_energy));
     }
     j->angle = calloc((size_t)(o->angle_count ? o->angle_count : 1), sizeof *j->angle);
@@ -274,203 +272,28 @@ static sx_reducer_options bins_of(const job *j, int64_t bins) {
 
 /* --- then: the frames --- */
 
-/* Rows of a file that are read together. */
-typedef struct batch {
-    sx_array memory; /* [frames of a batch, pixels] */
-    sx_hdf5_request *request;
-    int64_t count;         /* shots */
-    const void **frame;    /* [frames] */
-    sx_shot *shot;         /* [frames] */
-    sxi_check_shot *check; /* [frames] */
-} batch;
-
-typedef struct reading {
-    job *job;
-    const sxi_shots *shots;
-    const sxi_selection *chosen;
-    sx_dtype dtype;
-    int64_t frames; /* of a batch */
-    int64_t next;   /* row */
-    batch two[2];
-} reading;
-
-static sx_dtype added_as(sx_dtype stored) {
-    switch (stored) {
-    case SX_U16:
-        return SX_U16;
-    case SX_I8:
-    case SX_U8:
-    case SX_I16:
-    case SX_F32:
-        return SX_F32;
-    case SX_I32:
-    case SX_U32:
-    case SX_I64:
-    case SX_U64:
-    case SX_F64:
-        break;
-    }
-    return SX_F64;
-}
-
-static sx_status batch_create(const reading *r, batch *b) {
-    const int64_t shape[] = {r->frames, r->job->pixels};
-    const size_t n = (size_t)r->frames;
-    SXI_TRY(sx_array_create(r->dtype, 2, shape, &b->memory));
-    b->frame = malloc(n * sizeof *b->frame);
-    b->shot = malloc(n * sizeof *b->shot);
-    b->check = malloc(n * sizeof *b->check);
-    return b->frame && b->shot && b->check
-               ? SX_OK
-               : SXI_FAIL(SX_ERR_MEMORY, "no memory for %lld frames", (long long)r->frames);
-}
-
-static void batch_destroy(batch *b) {
-    if (b->request) {
-        sx_hdf5_cancel(b->request);
-        sx_hdf5_wait(&b->request, NULL);
-    }
-    sx_array_destroy(&b->memory);
-    free(b->frame);
-    free(b->shot);
-    free(b->check);
-}
-
-static void take_row(const reading *r, batch *b, int64_t row, int64_t place) {
-    const sxi_shots *s = r->shots;
-    const sx_shot *shot = &r->chosen->shot[row];
-    b->frame[b->count] =
-        (const char *)b->memory.data + (size_t)(place * r->job->pixels) * sx_dtype_size(r->dtype);
-    b->shot[b->count] = *shot;
-    b->check[b->count] = (sxi_check_shot){.shot = *shot,
-                                          .nominal_ps = s->delay_ps[row],
-                                          .tool_ps = s->tool_ps ? s->tool_ps[row] : (double)NAN};
-    b->count++;
-}
-
-/* Starts to read rows [row, row + n) into the batch from place `place` on. */
-typedef struct boxes {
-    int count;
-    sx_hdf5_box *box;
-    sx_array *view;
-    int64_t (*start)[SX_MAX_RANK], (*size)[SX_MAX_RANK];
-} boxes;
-
-static sx_status boxes_add(const reading *r, batch *b, boxes *x, int64_t row, int64_t n,
-                           int64_t place) {
-    const sx_hdf5_dataset *about = &r->shots->frames;
-    const int i = x->count++;
-    memset(x->start[i], 0, sizeof x->start[i]);
-    memcpy(x->size[i], about->shape, sizeof x->size[i]);
-    x->start[i][0] = row;
-    x->size[i][0] = n;
-    x->box[i] =
-        (sx_hdf5_box){r->shots->file, r->shots->detector, x->start[i], x->size[i], &x->view[i]};
-    return sx_array_view(r->dtype, about->rank, x->size[i],
-                         (char *)b->memory.data +
-                             (size_t)(place * r->job->pixels) * sx_dtype_size(r->dtype),
-                         &x->view[i]);
-}
-
-/* Where a chunk holds several frames all of it is decoded anyway; else only frames that are wanted are read. */
-static sx_status fill_boxes(const reading *r, batch *b, boxes *x, int64_t first, int64_t end) {
-    const bool whole = r->shots->frames.chunk[0] > 1;
-    int64_t place = 0, run = 0;
-    b->count = 0;
-    for (int64_t row = first; row < end; row++) {
-        const bool wanted = r->chosen->reason[row] == SX_REDUCE_USED;
-        if (wanted) {
-            take_row(r, b, row, whole ? row - first : place);
-            place++;
-            run++;
-        }
-        if (run > 0 && (!wanted || row + 1 == end) && !whole) {
-            SXI_TRY(boxes_add(r, b, x, row + wanted - run, run, place - run));
-            run = 0;
-        }
-    }
-    return whole && b->count > 0 ? boxes_add(r, b, x, first, end - first, 0) : SX_OK;
-}
-
-/* Begins to read the next rows, if there are any. */
-static sx_status batch_start(reading *r, batch *b) {
-    const int64_t left = r->shots->count - r->next;
-    const int64_t rows = left < r->frames ? left : r->frames;
-    const size_t most = (size_t)(rows + 1);
-    boxes x = {.box = malloc(most * sizeof *x.box),
-               .view = malloc(most * sizeof *x.view),
-               .start = malloc(most * sizeof *x.start),
-               .size = malloc(most * sizeof *x.size)};
-    sx_status status = SX_OK;
-    b->count = 0;
-    if (!x.box || !x.view || !x.start || !x.size) {
-        status = SXI_FAIL(SX_ERR_MEMORY, "no memory to read %lld frames", (long long)rows);
-        goto out;
-    }
-    SXI_GO(fill_boxes(r, b, &x, r->next, r->next + rows));
-    r->next += rows;
-    if (x.count > 0) {
-        const sx_hdf5_options options = {.context = r->job->context};
-        SXI_GO(sx_hdf5_start(x.count, x.box, &options, &b->request));
-    }
-out:
-    free(x.box);
-    free(x.view);
-    free(x.start);
-    free(x.size);
-    return status;
-}
-
-static sx_status batch_add(reading *r, batch *b) {
-    job *j = r->job;
-    if (b->request) {
-        SXI_TRY(sx_hdf5_wait(&b->request, NULL));
-    }
-    SXI_TRY(sxi_check_add(j->check, r->dtype, b->count, b->frame, b->check,
-                          j->options->cube.i0_offset, j->context));
-    SXI_TRY(sxi_reducer_add_at(j->reducer, r->dtype, b->count, b->frame, b->shot, j->context));
-    j->summary.bytes += b->count * j->pixels * (int64_t)sx_dtype_size(r->shots->frames.dtype);
-    return SX_OK;
-}
-
-static sx_status read_frames(reading *r) {
-    job *j = r->job;
-    const int64_t frame_bytes = j->pixels * (int64_t)sx_dtype_size(r->dtype);
-    const int64_t chunk = r->shots->frames.chunk[0] > 1 ? r->shots->frames.chunk[0] : 1;
-    const int64_t most = BATCH_BYTES / (frame_bytes * chunk);
-    r->frames = chunk * (most > 1 ? most : 1);
-    SXI_TRY(batch_create(r, &r->two[0]));
-    SXI_TRY(batch_create(r, &r->two[1]));
-    SXI_TRY(batch_start(r, &r->two[0]));
-    for (int turn = 0; r->two[turn].count > 0 || r->next < r->shots->count; turn = !turn) {
-        const int64_t told = r->next;
-        SXI_TRY(batch_start(r, &r->two[!turn]));
-        SXI_TRY(batch_add(r, &r->two[turn]));
-        sx_progress(j->context, "shots", j->done + told, j->shots);
-        if (sx_cancelled(j->context)) {
-            return SXI_FAIL(SX_ERR_CANCELLED, "stopped; nothing was written");
-        }
-    }
-    j->done += r->shots->count;
-    return SX_OK;
-}
-
 static sx_status reduce_file(job *j, int run, const sx_reducer_options *bins) {
     sxi_shots s = {0};
     sxi_selection chosen = {0};
     sx_status status = SX_OK;
-    reading r = {.job = j, .shots = &s, .chosen = &chosen};
+    sxi_frames frames = {.shots = &s,
+                         .chosen = &chosen,
+                         .reducer = j->reducer,
+                         .check = j->check,
+                         .i0_offset = j->options->cube.i0_offset,
+                         .context = j->context,
+                         .before = j->done,
+                         .all = j->shots};
     SXI_GO(open_shots(j, run, &s));
     SXI_GO(sxi_select(&s, j->options, &chosen));
     SXI_GO(sxi_select_bins(&s, bins, &chosen));
     for (int64_t k = 0; k < s.count; k++) {
         j->summary.reason[chosen.reason[k]]++;
     }
-    r.dtype = added_as(s.frames.dtype);
-    SXI_GO(read_frames(&r));
+    SXI_GO(sxi_frames_add(&frames));
+    j->summary.bytes += frames.bytes;
+    j->done += s.count;
 out:
-    batch_destroy(&r.two[0]);
-    batch_destroy(&r.two[1]);
     sxi_selection_free(&chosen);
     sxi_shots_close(&s);
     return status;

@@ -48,4 +48,20 @@ sx_status sxi_check_add(sxi_check *check, sx_dtype dtype, int64_t count, const v
 void sxi_check_tell(const sxi_check *check, const sx_context *context,
                     sx_xani_reduce_summary *summary);
 
+/* --- frames (reduce_frames.c) --- */
+
+typedef struct sxi_frames {
+    const sxi_shots *shots;
+    const sxi_selection *chosen;
+    sx_reducer *reducer;
+    sxi_check *check;
+    double i0_offset;
+    const sx_context *context;
+    int64_t before, all; /* shots of the files before this one, and of all: for the progress */
+    int64_t bytes;       /* out: of the frames that were added, as stored */
+} sxi_frames;
+
+/* sxi_frames_add - reads the frames of the chosen shots of a file and adds them. */
+sx_status sxi_frames_add(sxi_frames *frames);
+
 #endif

@@ -31,7 +31,7 @@ static sx_status check_cuts(const sxi_shots *s, const sx_xani_reduce_options *o)
         if (cuts[i].window->given && !cuts[i].column) {
             return SXI_FAIL(SX_ERR_MISSING,
                             "%s: there is nothing for %s to cut on: name the dataset with %s",
-                            sx_hdf5_path_of(s->file), cuts[i].option, cuts[i].field);
+                            s->path, cuts[i].option, cuts[i].field);
         }
     }
     return SX_OK;
@@ -40,6 +40,9 @@ static sx_status check_cuts(const sxi_shots *s, const sx_xani_reduce_options *o)
 static sx_reduce_reason reason_of(const sxi_shots *s, const sx_xani_reduce_options *o, int64_t k) {
     if (s->xray && !(s->xray[k] > 0)) {
         return SX_REDUCE_NO_XRAY;
+    }
+    if (s->good && !(s->good[k] > 0)) {
+        return SX_REDUCE_BAD_FRAME;
     }
     if (isnan(s->laser[k])) {
         return SX_REDUCE_NO_LASER_CODE;

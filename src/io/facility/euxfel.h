@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A run of European XFEL: many files, each of one aggregator (module, group of devices) and one stretch of
+ * trains. What a train holds of a source stands under /INDEX, first and count for each train.
+ * Formats 0.5, 1.0, 1.2: rtd.xfel.eu/docs/data. */
+#ifndef SXI_EUXFEL_H
+#define SXI_EUXFEL_H
+
+#include "io/facility/facility.h"
+
+enum { SXI_EUXFEL_MODULES = 64 };
+
+typedef struct sxi_train_file {
+    sx_hdf5 *file;
+    bool corrected;
+    int64_t trains;
+    uint64_t *train; /* [trains]; 0 is padding */
+} sxi_train_file;
+
+/* A part of a shot: entry (and cell) of the dataset of a module in a file. */
+typedef struct sxi_train_part {
+    int32_t file; /* -1: missing */
+    int32_t cell; /* -1: the dataset has no such axis */
+    int64_t entry;
+} sxi_train_part;
+
+typedef struct sxi_euxfel {
+    int files;
+    sxi_train_file *file;
+    int modules;
+    char *dataset[SXI_EUXFEL_MODULES]; /* of the frames of a module; NULL: not in this run */
+    int leading;                       /* axes before a frame in these */
+    sxi_train_part *part;              /* [count][modules] */
+    uint64_t *train;                   /* [count] of a shot */
+    int64_t *order;                    /* [count] of the shot in its train, from 0 */
+} sxi_euxfel;
+
+/* sxi_euxfel_index - first and count [trains of the file] of the source that a dataset belongs to; freed
+ * together through *first. SX_ERR_MISSING, SX_ERR_SHAPE, SX_ERR_RANGE (beyond the dataset). */
+sx_status sxi_euxfel_index(const sxi_train_file *file, const char *dataset, int64_t entries,
+                           int64_t **first, int64_t **count);
+
+/* sxi_euxfel_find - as sxi_facility.find: under INSTRUMENT, CONTROL, or at the root; of several kinds of
+ * file corrected ones come first. number: of the file, NULL allowed. */
+bool sxi_euxfel_find(const sxi_euxfel *run, const char *name, int turn, int *number,
+                     char dataset[SXI_SHOT_NAME]);
+
+/* sxi_euxfel_frames - finds the detector and builds the table of shots. */
+sx_status sxi_euxfel_frames(sxi_euxfel *run, const sxi_shot_fields *fields,
+                            const sx_context *context, sxi_shots *shots);
+
+/* sxi_euxfel_column - a value per shot of what is named SOURCE/key: one of its train, or, where a train
+ * has several, that of its frame. SX_ERR_MISSING. */
+sx_status sxi_euxfel_column(const sxi_euxfel *run, const sxi_shots *shots, const char *name,
+                            double **column);
+
+#endif

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Which frames of which modules make a shot: those of one train and one pulse, wherever the files keep
+ * them. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "io/facility/euxfel.h"
+#include "io/hdf5/h5file.h"
+
+/* --- the detector --- */
+
+/* Datasets of frames by the end of their source, the likeliest first. */
+static const char *const KEYS[] = {"image/data", "adc", "data/adc", "image/pixels", "data"};
+
+/* A detector: the name of its dataset with '*' for the number of the module. */
+typedef struct detector {
+    char pattern[SXI_SHOT_NAME];
+} detector;
+
+/* "DET/7CH0:xtdf" and "DET/JNGFR07:daqOutput" are module 7 of a detector. */
+static int split_module(const char *dataset, char pattern[SXI_SHOT_NAME]) {
+    const char *device = strstr(dataset, "/DET/");
+    snprintf(pattern, SXI_SHOT_NAME, "%s", dataset);
+    if (!device) {
+        return 0;
+    }
+    const char *digits = device + 5;
+    while (*digits && *digits != '/' && *digits != ':' && !isdigit((unsigned char)*digits)) {
+        digits++;
+    }
+    char *end = NULL;
+    const long module = isdigit((unsigned char)*digits) ? strtol(digits, &end, 10) : -1;
+    if (module < 0 || module >= SXI_EUXFEL_MODULES) {
+        return 0;
+    }
+    snprintf(pattern, SXI_SHOT_NAME, "%.*s*%s", (int)(digits - dataset), dataset, end);
+    return (int)module;
+}
+
+/* The dataset of frames of a source of the list, if it has one. */
+static bool frames_of(sx_hdf5 *file, const char *source, char dataset[SXI_SHOT_NAME]) {
+    for (size_t i = 0; i < sizeof KEYS / sizeof *KEYS; i++) {
+        sx_hdf5_dataset about;
+        const char *head = strncmp(KEYS[i], "image/", 6) == 0 && strlen(source) > 6 &&
+                                   strcmp(source + strlen(source) - 6, "/image") == 0
+                               ? KEYS[i] + 6
+                               : KEYS[i];
+        snprintf(dataset, SXI_SHOT_NAME, "%.200s/%s", source, head);
+        if (sxi_h5_exists(file, dataset) && !sxi_h5_is_group(file, dataset) &&
+            sx_hdf5_describe(file, dataset, &about) == SX_OK && about.numeric && about.rank >= 3) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Source number i of a file; false at the end. */
+static bool source_at(sx_hdf5 *file, int64_t i, char source[SXI_SHOT_NAME]) {
+    static const char *const lists[] = {"METADATA/dataSources/dataSourceId",
+                                        "METADATA/dataSourceId"};
+    for (int k = 0; k < 2; k++) {
+        sx_hdf5_dataset about;
+        if (sxi_h5_exists(file, lists[k]) && sx_hdf5_describe(file, lists[k], &about) == SX_OK) {
+            return about.rank == 1 && i < about.shape[0] &&
+                   sxi_h5_read_text(file, lists[k], i, source, SXI_SHOT_NAME) == SX_OK;
+        }
+    }
+    return false;
+}
+
+/* Does the user mean this one? With or without '*', or by a part of its name. */
+static bool is_meant(const char *named, const char *pattern) {
+    return !named || strstr(pattern, named) != NULL;
+}
+
+enum { DETECTORS = 8 };
+
+typedef struct found {
+    int count;
+    detector list[DETECTORS];
+} found;
+
+static void note(found *all, const char *pattern) {
+    for (int i = 0; i < all->count; i++) {
+        if (strcmp(all->list[i].pattern, pattern) == 0) {
+            return;
+        }
+    }
+    if (all->count < DETECTORS) {
+        snprintf(all->list[all->count++].pattern, SXI_SHOT_NAME, "%s", pattern);
+    }
+}
+
+/* Calls with every dataset of frames in the files. */
+static void look_through(const sxi_euxfel *run, void (*see)(void *, const char *), void *data) {
+    for (int f = 0; f < run->files; f++) {
+        char source[SXI_SHOT_NAME], dataset[SXI_SHOT_NAME];
+        for (int64_t i = 0; source_at(run->file[f].file, i, source); i++) {
+            if (strncmp(source, "INSTRUMENT/", 11) == 0 &&
+                frames_of(run->file[f].file, source, dataset)) {
+                see(data, dataset);
+            }
+        }
+    }
+}
+
+typedef struct looking {
+    const char *named;
+    found all;
+} looking;
+
+static void see_detector(void *data, const char *dataset) {
+    looking *l = data;
+    char pattern[SXI_SHOT_NAME];
+    split_module(dataset, pattern);
+    if (is_meant(l->named, pattern) || is_meant(l->named, dataset)) {
+        note(&l->all, pattern);
+    }
+}
+
+static sx_status choose(const sxi_euxfel *run, const sxi_shots *s, const char *named,
+                        char pattern[SXI_SHOT_NAME]) {
+    looking l = {.named = named};
+    char names[600] = "";
+    look_through(run, see_detector, &l);
+    for (int i = 0; i < l.all.count; i++) {
+        const size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", l.all.list[i].pattern);
+    }
+    if (l.all.count == 1) {
+        snprintf(pattern, SXI_SHOT_NAME, "%s", l.all.list[0].pattern);
+        return SX_OK;
+    }
+    return l.all.count == 0
+               ? SXI_FAIL(SX_ERR_MISSING, "%s holds no frames%s%s", s->path,
+                          named ? " of a detector " : "", named ? named : "")
+               : SXI_FAIL(SX_ERR_ARGUMENT,
+                          "%s holds frames of several detectors, %s: choose one with --detector",
+                          s->path, names);
+}
+
+/* --- its modules --- */
+
+/* How many modules a detector has, by its name; 0: it does not say. Those of which a run has no file are
+ * missing, and must not move the others. first: the number of the first. */
+static int modules_of(const char *pattern, int *first) {
+    static const struct {
+        const char *word;
+        int modules, first;
+    } kinds[] = {{"AGIPD1M", 16, 0}, {"AGIPD500K", 8, 0}, {"LPD1M", 16, 0}, {"DSSC1M", 16, 0},
+                 {"JF4M", 8, 1},     {"JF1M", 2, 1},      {"JF500K", 1, 1}};
+    *first = strstr(pattern, "JNGFR") ? 1 : 0;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (strstr(pattern, kinds[i].word)) {
+            *first = kinds[i].first;
+            return kinds[i].modules;
+        }
+    }
+    return 0;
+}
+
+typedef struct gathering {
+    sxi_euxfel *run;
+    const char *pattern;
+    int first;
+    bool memory;
+} gathering;
+
+static void see_module(void *data, const char *dataset) {
+    gathering *g = data;
+    char pattern[SXI_SHOT_NAME];
+    const int module = split_module(dataset, pattern) - (strchr(g->pattern, '*') ? g->first : 0);
+    if (strcmp(pattern, g->pattern) != 0 || module < 0 || g->run->dataset[module]) {
+        return;
+    }
+    g->run->dataset[module] = strdup(dataset);
+    g->memory = g->memory && g->run->dataset[module];
+    g->run->modules = module >= g->run->modules ? module + 1 : g->run->modules;
+}
+
+static sx_status gather(sxi_euxfel *run, const char *pattern) {
+    gathering g = {run, pattern, 0, true};
+    const int modules = modules_of(pattern, &g.first);
+    look_through(run, see_module, &g);
+    run->modules = modules > run->modules ? modules : run->modules;
+    if (!g.memory) {
+        return SXI_FAIL(SX_ERR_MEMORY, "no memory for the modules of %s", pattern);
+    }
+    return run->modules > 0
+               ? SX_OK
+               : SXI_FAIL(SX_ERR_FORMAT, "the modules of %s are not numbered as known", pattern);
+}
+
+/* --- their frames --- */
+
+/* One frame of one module. */
+typedef struct frame {
+    uint64_t train, pulse;
+    int32_t module;
+    sxi_train_part part;
+} frame;
+
+typedef struct frames {
+    frame *list;
+    int64_t count, room;
+} frames;
+
+static bool add_frame(frames *all, const frame *one) {
+    if (all->count == all->room) {
+        const int64_t room = 2 * all->room + 4096;
+        frame *more = realloc(all->list, (size_t)room * sizeof *more);
+        if (!more) {
+            return false;
+        }
+        all->list = more;
+        all->room = room;
+    }
+    all->list[all->count++] = *one;
+    return true;
+}
+
+/* Pulse numbers of the entries of a fast detector; NULL: it has none, and the place in the train counts. */
+static sx_status read_pulses(sx_hdf5 *file, const char *dataset, sx_array *pulses) {
+    const sx_dtype whole = SX_U64;
+    char name[SXI_SHOT_NAME + 16];
+    const char *slash = strrchr(dataset, '/');
+    snprintf(name, sizeof name, "%.*s/pulseId", (int)(slash - dataset), dataset);
+    *pulses = (sx_array){0};
+    return sxi_h5_exists(file, name) ? sxi_h5_read(file, name, &whole, pulses) : SX_OK;
+}
+
+/* How the frames of a module lie in its dataset. */
+typedef struct layout {
+    int64_t entries, cells; /* cells: 1, or those of an entry */
+    bool has_cells, has_kinds;
+} layout;
+
+/* Jungfrau keeps 1 or 16 memory cells an entry; raw AGIPD, LPD and DSSC an axis of which the first is the
+ * signal. */
+static layout layout_of(const sx_hdf5_dataset *about, const char *dataset) {
+    const bool cells = about->rank == 4 && strstr(dataset, "/adc") != NULL;
+    return (layout){about->shape[0], cells ? about->shape[1] : 1, cells,
+                    about->rank == 4 && !cells};
+}
+
+static sx_status add_module(const sxi_euxfel *run, int number, int module, frames *all) {
+    const sxi_train_file *f = run->file + number;
+    const char *dataset = run->dataset[module];
+    sx_status status = SX_OK;
+    int64_t *first = NULL, *count = NULL;
+    sx_array pulses = {0};
+    sx_hdf5_dataset about;
+    SXI_TRY(sx_hdf5_describe(f->file, dataset, &about));
+    const layout l = layout_of(&about, dataset);
+    SXI_GO(sxi_euxfel_index(f, dataset, l.entries, &first, &count));
+    SXI_GO(read_pulses(f->file, dataset, &pulses));
+    if (pulses.data && sx_array_count(&pulses) < l.entries) {
+        status = SXI_FAIL(SX_ERR_SHAPE, "%s:%s has %lld frames and %lld pulse numbers",
+                          sx_hdf5_path_of(f->file), dataset, (long long)l.entries,
+                          (long long)sx_array_count(&pulses));
+        goto out;
+    }
+    for (int64_t t = 0; t < f->trains; t++) {
+        for (int64_t i = 0; f->train[t] != 0 && i < count[t] * l.cells; i++) {
+            const int64_t entry = first[t] + i / l.cells;
+            const frame one = {.train = f->train[t],
+                               .pulse = pulses.data ? ((const uint64_t *)pulses.data)[entry]
+                                                    : (uint64_t)i,
+                               .module = module,
+                               .part = {number, l.has_cells ? (int32_t)(i % l.cells) : -1, entry}};
+            if (!add_frame(all, &one)) {
+                status =
+                    SXI_FAIL(SX_ERR_MEMORY, "no memory for %lld frames", (long long)all->count);
+                goto out;
+            }
+        }
+    }
+out:
+    free(first);
+    sx_array_destroy(&pulses);
+    return status;
+}
+
+/* Of two frames of a module in one pulse the one of the earlier file comes first: corrected before raw. */
+static int by_shot(const void *a, const void *b) {
+    const frame *x = a, *y = b;
+    if (x->train != y->train) {
+        return x->train > y->train ? 1 : -1;
+    }
+    if (x->pulse != y->pulse) {
+        return x->pulse > y->pulse ? 1 : -1;
+    }
+    return x->module != y->module ? x->module - y->module : x->part.file - y->part.file;
+}
+
+static bool same_shot(const frame *a, const frame *b) {
+    return a->train == b->train && a->pulse == b->pulse;
+}
+
+/* The table of shots from frames in order. */
+static sx_status tabulate(sxi_euxfel *run, const frames *all, sxi_shots *s, int64_t *twice) {
+    s->count = 0;
+    for (int64_t i = 0; i < all->count; i++) {
+        s->count += i == 0 || !same_shot(all->list + i, all->list + i - 1);
+    }
+    const size_t n = (size_t)(s->count + 1);
+    run->part = malloc(n * (size_t)run->modules * sizeof *run->part);
+    run->train = malloc(n * sizeof *run->train);
+    run->order = malloc(n * sizeof *run->order);
+    if (!run->part || !run->train || !run->order) {
+        return SXI_FAIL(SX_ERR_MEMORY, "%s: no memory for %lld shots", s->path,
+                        (long long)s->count);
+    }
+    for (size_t i = 0; i < n * (size_t)run->modules; i++) {
+        run->part[i].file = -1;
+    }
+    int64_t k = -1;
+    for (int64_t i = 0; i < all->count; i++) {
+        const frame *one = all->list + i;
+        if (i == 0 || !same_shot(one, one - 1)) {
+            k++;
+            run->train[k] = one->train;
+            run->order[k] = k > 0 && run->train[k - 1] == one->train ? run->order[k - 1] + 1 : 0;
+        }
+        sxi_train_part *part = run->part + k * run->modules + one->module;
+        *twice += part->file >= 0;
+        *part = part->file >= 0 ? *part : one->part;
+    }
+    return SX_OK;
+}
+
+static void find_gaps(const sxi_euxfel *run, sxi_shots *s, const sx_context *context) {
+    int64_t missing = 0;
+    for (int64_t i = 0; i < s->count * run->modules; i++) {
+        missing += run->part[i].file < 0;
+    }
+    s->gaps = missing > 0;
+    if (missing > 0) {
+        sx_log(context, SX_LOG_WARNING,
+               "%s: of %lld shots with %d modules each, %lld parts were not recorded: they are "
+               "missing, not zero",
+               s->path, (long long)s->count, run->modules, (long long)missing);
+    }
+}
+
+/* Equal frames in every file of every module. */
+static sx_status settle(sxi_euxfel *run, sxi_shots *s) {
+    for (int m = 0, seen = 0; m < run->modules; m++) {
+        for (int f = 0; run->dataset[m] && f < run->files; f++) {
+            sx_hdf5_dataset about;
+            sxi_shots one = {.path = s->path};
+            if (!sxi_h5_exists(run->file[f].file, run->dataset[m])) {
+                continue;
+            }
+            SXI_TRY(sx_hdf5_describe(run->file[f].file, run->dataset[m], &about));
+            const layout l = layout_of(&about, run->dataset[m]);
+            const int leading = 1 + l.has_cells + l.has_kinds;
+            SXI_TRY(sxi_shot_frame(&one, &about, run->dataset[m], leading, run->modules));
+            if (seen++ == 0) {
+                s->rank = one.rank;
+                s->parts = one.parts;
+                s->dtype = one.dtype;
+                memcpy(s->shape, one.shape, sizeof s->shape);
+                run->leading = leading;
+                s->together = l.has_cells && about.chunk[1] > 1 ? about.chunk[1]
+                              : about.chunk[0] > 1              ? about.chunk[0]
+                                                                : 1;
+            }
+            if (leading != run->leading || one.rank != s->rank ||
+                memcmp(one.shape, s->shape, (size_t)s->rank * sizeof *s->shape) != 0) {
+                return SXI_FAIL(SX_ERR_SHAPE,
+                                "%s:%s: its frames are shaped unlike those of other modules or "
+                                "files, such as raw and corrected ones",
+                                sx_hdf5_path_of(run->file[f].file), run->dataset[m]);
+            }
+        }
+    }
+    return SX_OK;
+}
+
+sx_status sxi_euxfel_frames(sxi_euxfel *run, const sxi_shot_fields *fields,
+                            const sx_context *context, sxi_shots *s) {
+    sx_status status = SX_OK;
+    frames all = {0};
+    int64_t twice = 0;
+    SXI_TRY(choose(run, s, fields->detector, s->detector));
+    SXI_TRY(gather(run, s->detector));
+    SXI_TRY(settle(run, s));
+    for (int m = 0; m < run->modules; m++) {
+        for (int f = 0; run->dataset[m] && f < run->files; f++) {
+            if (sxi_h5_exists(run->file[f].file, run->dataset[m])) {
+                SXI_GO(add_module(run, f, m, &all));
+            }
+        }
+    }
+    if (all.count > 0) {
+        qsort(all.list, (size_t)all.count, sizeof *all.list, by_shot);
+    }
+    SXI_GO(tabulate(run, &all, s, &twice));
+    if (twice > 0) {
+        sx_log(context, SX_LOG_WARNING,
+               "%s: %lld frames stand for a train, pulse and module that others stand for, too: "
+               "the first is taken",
+               s->path, (long long)twice);
+    }
+    find_gaps(run, s, context);
+out:
+    free(all.list);
+    return status;
+}
