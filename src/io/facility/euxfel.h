@@ -28,6 +28,7 @@ typedef struct sxi_euxfel {
     sxi_train_file *file;
     int modules;
     char *dataset[SXI_EUXFEL_MODULES]; /* of the frames of a module; NULL: not in this run */
+    bool corrected;                    /* corrected frames are taken, raw ones are left */
     int leading;                       /* axes before a frame in these */
     sxi_train_part *part;              /* [count][modules] */
     uint64_t *train;                   /* [count] of a shot */

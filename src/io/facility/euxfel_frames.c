@@ -284,7 +284,7 @@ out:
     return status;
 }
 
-/* Of two frames of a module in one pulse the one of the earlier file comes first: corrected before raw. */
+/* Of two frames of a module in one pulse the one of the earlier file comes first. */
 static int by_shot(const void *a, const void *b) {
     const frame *x = a, *y = b;
     if (x->train != y->train) {
@@ -346,13 +346,28 @@ static void find_gaps(const sxi_euxfel *run, sxi_shots *s, const sx_context *con
     }
 }
 
+/* Whether a file gives frames of a module: where there are corrected frames, raw ones are left. */
+static bool gives(const sxi_euxfel *run, int number, int module) {
+    const sxi_train_file *f = run->file + number;
+    return run->dataset[module] && (f->corrected || !run->corrected) &&
+           sxi_h5_exists(f->file, run->dataset[module]);
+}
+
+static void prefer_corrected(sxi_euxfel *run) {
+    for (int m = 0; m < run->modules; m++) {
+        for (int f = 0; f < run->files; f++) {
+            run->corrected = run->corrected || (run->file[f].corrected && gives(run, f, m));
+        }
+    }
+}
+
 /* Equal frames in every file of every module. */
 static sx_status settle(sxi_euxfel *run, sxi_shots *s) {
     for (int m = 0, seen = 0; m < run->modules; m++) {
-        for (int f = 0; run->dataset[m] && f < run->files; f++) {
+        for (int f = 0; f < run->files; f++) {
             sx_hdf5_dataset about;
             sxi_shots one = {.path = s->path};
-            if (!sxi_h5_exists(run->file[f].file, run->dataset[m])) {
+            if (!gives(run, f, m)) {
                 continue;
             }
             SXI_TRY(sx_hdf5_describe(run->file[f].file, run->dataset[m], &about));
@@ -373,7 +388,7 @@ static sx_status settle(sxi_euxfel *run, sxi_shots *s) {
                 memcmp(one.shape, s->shape, (size_t)s->rank * sizeof *s->shape) != 0) {
                 return SXI_FAIL(SX_ERR_SHAPE,
                                 "%s:%s: its frames are shaped unlike those of other modules or "
-                                "files, such as raw and corrected ones",
+                                "files",
                                 sx_hdf5_path_of(run->file[f].file), run->dataset[m]);
             }
         }
@@ -388,10 +403,11 @@ sx_status sxi_euxfel_frames(sxi_euxfel *run, const sxi_shot_fields *fields,
     int64_t twice = 0;
     SXI_TRY(choose(run, s, fields->detector, s->detector));
     SXI_TRY(gather(run, s->detector));
+    prefer_corrected(run);
     SXI_TRY(settle(run, s));
     for (int m = 0; m < run->modules; m++) {
-        for (int f = 0; run->dataset[m] && f < run->files; f++) {
-            if (sxi_h5_exists(run->file[f].file, run->dataset[m])) {
+        for (int f = 0; f < run->files; f++) {
+            if (gives(run, f, m)) {
                 SXI_GO(add_module(run, f, m, &all));
             }
         }
@@ -400,13 +416,13 @@ sx_status sxi_euxfel_frames(sxi_euxfel *run, const sxi_shot_fields *fields,
         qsort(all.list, (size_t)all.count, sizeof *all.list, by_shot);
     }
     SXI_GO(tabulate(run, &all, s, &twice));
-    if (twice > 0) {
+    if (twice > 0 && !fields->again) {
         sx_log(context, SX_LOG_WARNING,
                "%s: %lld frames stand for a train, pulse and module that others stand for, too: "
                "the first is taken",
                s->path, (long long)twice);
     }
-    find_gaps(run, s, context);
+    find_gaps(run, s, fields->again ? NULL : context);
 out:
     free(all.list);
     return status;

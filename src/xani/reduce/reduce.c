@@ -36,7 +36,7 @@ typedef struct job {
     int64_t done;
 } job;
 
-static sx_status open_shots(const job *j, int run, sxi_shots *shots) {
+static sx_status open_shots(const job *j, int run, bool again, sxi_shots *shots) {
     const sx_xani_reduce_options *o = j->options;
     const sxi_shot_fields fields = {.detector = o->detector,
                                     .i0 = o->i0,
@@ -48,7 +48,8 @@ static sx_status open_shots(const job *j, int run, sxi_shots *shots) {
                                     .time_tool_width = o->time_tool_width,
                                     .delay_scale = o->delay_scale,
                                     .no_time_tool = o->no_time_tool,
-                                    .laser_pattern = o->laser_pattern};
+                                    .laser_pattern = o->laser_pattern,
+                                    .again = again};
     return sxi_shots_open(j->paths[run], &fields, j->context, shots);
 }
 
@@ -187,7 +188,7 @@ static sx_status look_through(job *j, int run) {
     sxi_shots s = {0};
     sxi_selection chosen = {0};
     sx_status status = SX_OK;
-    SXI_GO(open_shots(j, run, &s));
+    SXI_GO(open_shots(j, run, false, &s));
     SXI_GO(settle_frame(j, &s));
     SXI_GO(sxi_select(&s, j->options, &chosen));
     if (run == 0) {
@@ -284,7 +285,7 @@ static sx_status reduce_file(job *j, int run, const sx_reducer_options *bins) {
                          .context = j->context,
                          .before = j->done,
                          .all = j->shots};
-    SXI_GO(open_shots(j, run, &s));
+    SXI_GO(open_shots(j, run, true, &s));
     SXI_GO(sxi_select(&s, j->options, &chosen));
     SXI_GO(sxi_select_bins(&s, bins, &chosen));
     for (int64_t k = 0; k < s.count; k++) {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "io/hdf5/writer/h5_digest.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +59,31 @@ static sx_status add_sampled(const reading *r, int64_t bytes) {
     return SX_OK;
 }
 
+/* Names and sizes of the files of a folder: a run may have hundreds of large ones. */
+static sx_status add_folder(const reading *r, int64_t *bytes) {
+    struct dirent **names = NULL;
+    const int count = scandir(r->path, &names, NULL, alphasort);
+    if (count < 0) {
+        return SXI_FAIL(SX_ERR_IO, "%s cannot be listed for its digest: %s", r->path,
+                        strerror(errno));
+    }
+    *bytes = 0;
+    for (int i = 0; i < count; i++) {
+        char path[PATH_MAX];
+        struct stat about;
+        snprintf(path, sizeof path, "%.3000s/%.1000s", r->path, names[i]->d_name);
+        if (stat(path, &about) == 0 && S_ISREG(about.st_mode)) {
+            const int64_t size = (int64_t)about.st_size;
+            XXH64_update(r->state, names[i]->d_name, strlen(names[i]->d_name) + 1);
+            XXH64_update(r->state, &size, sizeof size);
+            *bytes += size;
+        }
+        free(names[i]);
+    }
+    free(names);
+    return SX_OK;
+}
+
 sx_status sxi_digest_file(const char *path, int64_t whole, const sx_context *context,
                           int64_t *bytes, char *text, size_t size) {
     struct stat about;
@@ -75,10 +102,14 @@ sx_status sxi_digest_file(const char *path, int64_t whole, const sx_context *con
         goto out;
     }
     XXH64_reset(r.state, 0);
-    *bytes = (int64_t)about.st_size;
+    const bool folder = S_ISDIR(about.st_mode);
+    *bytes = folder ? 0 : (int64_t)about.st_size;
     const bool sampled = *bytes > whole && *bytes > PIECE;
-    SXI_GO(sampled ? add_sampled(&r, *bytes) : add(&r, 0, *bytes));
-    snprintf(text, size, "%s:%016llx", sampled ? "xxh64-sampled" : "xxh64",
+    SXI_GO(folder ? add_folder(&r, bytes) : sampled ? add_sampled(&r, *bytes) : add(&r, 0, *bytes));
+    snprintf(text, size, "%s:%016llx",
+             folder    ? "xxh64-names"
+             : sampled ? "xxh64-sampled"
+                       : "xxh64",
              (unsigned long long)XXH64_digest(r.state));
 out:
     free(r.buffer);
