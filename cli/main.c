@@ -115,6 +115,13 @@ static int run(int argc, char **argv) {
     return command ? cli_run(command, argc - at, argv + at) : unknown(group, argv[at]);
 }
 
+/* A thread of OpenMP that waits must not spin: it would keep the core from the threads that read, and
+ * from other ranks. libgomp asks the environment when it is loaded, so this comes before the libraries. */
+static void wait_without_spinning(void) { setenv("OMP_WAIT_POLICY", "passive", 0); }
+
+__attribute__((section(".preinit_array"), used)) static void (*const before_libraries[])(void) = {
+    wait_without_spinning};
+
 int main(int argc, char **argv) {
     const int code = run(argc, argv);
     if (code == 0 && (fflush(stdout) != 0 || ferror(stdout))) {

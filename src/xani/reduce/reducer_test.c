@@ -9,6 +9,7 @@
 #include "io/hdf5/h5file.h"
 #include "sx_check.h"
 #include "sx_folder.h"
+#include "xani/reduce/reducer.h"
 
 static const double EDGES[] = {-0.5, 0, 0.25, 1};
 
@@ -289,6 +290,55 @@ START_TEST(types) {
 }
 END_TEST
 
+/* Counts are added in groups, other types one by one: the same bits, whatever the scales, for frames of
+ * several tiles, a group longer than one, and masked pixels that hold anything. */
+START_TEST(groups) {
+    enum { PIXELS = 5000, MANY = 60 };
+    static uint16_t counts[MANY][PIXELS];
+    static double reals[MANY][PIXELS];
+    static uint8_t mask[PIXELS];
+    static const double scales[] = {1, 0x1p-4, 0.25, 64, 128, 0x1p20};
+    static sx_shot shots[MANY];
+    const int64_t shape[] = {MANY, PIXELS};
+    for (int k = 0; k < MANY; k++) {
+        shots[k] = (sx_shot){.i0 = 3000 * sxi_rng_uniform(5, 1, (uint64_t)k),
+                             .delay_ps = -0.5 + 1.5 * sxi_rng_uniform(5, 2, (uint64_t)k),
+                             .on = k % 3 > 0};
+        for (int p = 0; p < PIXELS; p++) {
+            mask[p] = p % 7 == 0;
+            counts[k][p] = (uint16_t)(sxi_rng_uniform(5, 3, (uint64_t)(k * PIXELS + p)) *
+                                      (mask[p] ? 65535 : 900));
+            reals[k][p] = counts[k][p];
+        }
+    }
+    for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
+        sx_reducer_options options = {.rank = 1,
+                                      .shape = {PIXELS},
+                                      .bins = 3,
+                                      .edges = EDGES,
+                                      .mask = mask,
+                                      .scale = scales[i]};
+        sx_reducer *one = NULL, *other = NULL;
+        sx_array array;
+        ck_ok(sx_reducer_create(&options, &one));
+        ck_ok(sx_reducer_create(&options, &other));
+        ck_ok(sx_array_view(SX_U16, 2, shape, counts, &array));
+        ck_ok(sx_reducer_add_many(one, &array, shots, NULL));
+        ck_ok(sx_array_view(SX_F64, 2, shape, reals, &array));
+        ck_ok(sx_reducer_add_many(other, &array, shots, NULL));
+        for (int64_t s = 0; s < one->slots; s++) {
+            for (int k = 0; k < SXI_SUMS; k++) {
+                ck_assert_msg(memcmp(one->slot[s].sum[k], other->slot[s].sum[k],
+                                     PIXELS * sizeof(int64_t)) == 0,
+                              "scale %g, slot %d, sum %d", scales[i], (int)s, k);
+            }
+        }
+        sx_reducer_destroy(&one);
+        sx_reducer_destroy(&other);
+    }
+}
+END_TEST
+
 /* --- limits --- */
 
 /* 2^17 squared is 2^46 quanta: the sums are full after 2^16 shots, and say so before they turn. */
@@ -422,4 +472,4 @@ START_TEST(sigma_is_calibrated) {
 END_TEST
 
 SX_TEST_MAIN("reducer", by_hand, offset_of_i0, missing_values, binned_off, halves_equal_the_whole,
-             types, overflow, refusals, sigma_is_calibrated)
+             types, groups, overflow, refusals, sigma_is_calibrated)
