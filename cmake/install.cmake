@@ -28,7 +28,7 @@ install(FILES ${completion} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion
 
 # All that is installed and nothing that only tests need.
 add_custom_target(product DEPENDS sextant_cli completion)
-foreach(optional man sextant_cuda sextant_mpi)
+foreach(optional man python sextant_cuda sextant_mpi)
   if(TARGET ${optional})
     add_dependencies(product ${optional})
   endif()

@@ -34,6 +34,7 @@ test  g++               headers compile as C++
 test  check             unit tests
 test  python3-numpy     referee
 test  python3-scipy     referee
+test  python3-cffi    the Python module
 test  python3-h5py      referee: reads what we write
 test  mandoc            checks manual pages
 check clang-14          second compiler, sanitizers
