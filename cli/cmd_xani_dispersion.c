@@ -48,9 +48,12 @@ static sx_status check(cli_call *call, const values *v) {
 
 static sx_status print(const values *v, const sx_xani_dispersion_summary *summary) {
     if (v->common.json) {
-        return cli_print_json(json_pack("{s:s, s:i, s:I, s:o}", "output", v->output, "runs",
-                                        summary->runs, "points", (json_int_t)summary->points,
-                                        "residual_thz", cli_json_real(summary->residual)));
+        return cli_print_json(json_pack(
+            "{s:s, s:i, s:I, s:o, s:I, s:o, s:o, s:b, s:b}", "output", v->output, "runs",
+            summary->runs, "points", (json_int_t)summary->points, "residual_thz",
+            cli_json_real(summary->residual), "pairs", (json_int_t)summary->pairs, "alike",
+            cli_json_real(summary->alike), "alike_by_chance", cli_json_real(summary->chance),
+            "mirrored", summary->mirrored, "disordered", summary->disordered));
     }
     if (v->common.quiet) {
         return SX_OK;
@@ -61,6 +64,11 @@ static sx_status print(const values *v, const sx_xani_dispersion_summary *summar
     if (v->force_constants && summary->points > 0) {
         printf("they lie %.3g THz (root mean square) from the calculated bands\n",
                summary->residual);
+    }
+    if (summary->pairs > 0) {
+        printf("%.0f %% of %lld pairs of equivalent pixels show the same frequency, of any two "
+               "%.0f %%\n",
+               100 * summary->alike, (long long)summary->pairs, 100 * summary->chance);
     }
     printf("wrote %s\n", v->output);
     return SX_OK;

@@ -131,6 +131,13 @@ typedef struct sx_xani_dispersion_summary {
     int runs;
     int64_t points;  /* on the path */
     double residual; /* THz, root mean square from calculated bands; NaN without */
+    /* Pixels that are equivalent by symmetry: pairs of them far apart, the share that shows the same
+     * frequency, and that of any two. */
+    int64_t pairs;
+    double alike, chance;
+    bool mirrored; /* they would agree surely better with x or y of the detector reversed */
+    bool
+        disordered; /* surely better with q turned, or hardly more than any two: the orientation looks wrong */
 } sx_xani_dispersion_summary;
 
 /* sx_xani_dispersion - frequencies against q from fits of one detector at several orientations.

@@ -40,12 +40,13 @@ static sx_status prepare(sxi_dispersion *d, int files, const char *const *fits) 
     return sxi_dispersion_place(d, files, fits, o->geometry);
 }
 
-static sx_status write(const sxi_dispersion *d, int files, const char *const *fits,
-                       const char *output) {
+static sx_status write(const sxi_dispersion *d, const sxi_agreement *agreement, int files,
+                       const char *const *fits, const char *output) {
     sxi_h5_writer *writer = NULL;
     sx_status status = SX_OK;
     SXI_GO(sxi_h5_create(output, d->options->overwrite, &writer));
     SXI_GO(sxi_dispersion_pixels(d, writer));
+    SXI_GO(sxi_agreement_write(agreement, writer));
     SXI_GO(sxi_dispersion_volume(d, writer));
     if (d->options->path) {
         SXI_GO(sxi_dispersion_path(d, writer));
@@ -65,11 +66,18 @@ sx_status sx_xani_dispersion(int files, const char *const *fits,
     sx_xani_dispersion_summary ignored = {0};
     sxi_dispersion d = {
         .options = options, .context = context, .summary = summary ? summary : &ignored};
+    sxi_agreement agreement;
     sx_status status = SX_OK;
     *d.summary = (sx_xani_dispersion_summary){.runs = files, .residual = (double)NAN};
     SXI_GO(sxi_output_check(output, options->overwrite, files, fits));
     SXI_GO(prepare(&d, files, fits));
-    SXI_GO(write(&d, files, fits, output));
+    SXI_GO(sxi_dispersion_agreement(&d, &agreement));
+    d.summary->pairs = agreement.pairs;
+    d.summary->alike = agreement.alike;
+    d.summary->chance = agreement.chance;
+    d.summary->mirrored = agreement.mirrored;
+    d.summary->disordered = agreement.disordered;
+    SXI_GO(write(&d, &agreement, files, fits, output));
 out:
     sxi_dispersion_release(&d);
     return status;

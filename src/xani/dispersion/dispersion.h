@@ -53,6 +53,20 @@ sx_status sxi_dispersion_pixels(const sxi_dispersion *d, sxi_h5_writer *writer);
 sx_status sxi_dispersion_volume(const sxi_dispersion *d, sxi_h5_writer *writer);
 sx_status sxi_dispersion_path(const sxi_dispersion *d, sxi_h5_writer *writer);
 
+/* Whether pixels that are equivalent by symmetry, far apart in (h, k, l), show the same frequency: shares of
+ * pairs, NaN without a pair. */
+typedef struct sxi_agreement {
+    int64_t pairs;
+    double alike, chance; /* as they are; of any two pixels */
+    double best;     /* by the best of other guesses: an axis reversed, a turn by a few degrees */
+    bool mirrored;   /* they agree surely better with an axis reversed */
+    bool disordered; /* better turned, or hardly more than by chance */
+} sxi_agreement;
+
+/* sxi_dispersion_agreement - compares, and logs a warning where geometry or orientation look wrong. */
+sx_status sxi_dispersion_agreement(const sxi_dispersion *d, sxi_agreement *agreement);
+sx_status sxi_agreement_write(const sxi_agreement *agreement, sxi_h5_writer *writer);
+
 /* A pixel's tone on the path. */
 typedef struct sxi_path_point {
     double distance; /* along the path, 1/Angstrom */

@@ -276,8 +276,116 @@ START_TEST(what_is_missing_is_told) {
 }
 END_TEST
 
-SX_TEST_RUNNER("dispersion", run_tests, pixels_are_found_on_the_path, residuals_are_none,
-               the_branch_is_a_choice, voxels_hold_the_pixels, what_is_missing_is_told)
+/* --- does the orientation fit? --- */
+
+enum { SIDE = 50 };
+
+/* A detector that sees a part of the Ewald sphere, and the lowest mode in each of its pixels. */
+static void write_sphere(bool mirrored, const char *geometry, const char *fit) {
+    static const char *const names[] = {"/pixels/qx", "/pixels/qy", "/pixels/qz"};
+    static const char *const planes[] = {"decay", "phase", "amplitude", "amplitude_errors",
+                                         "frequency_errors"};
+    static const int64_t stack[] = {1, SIDE, SIDE}, one = 1;
+    static double q[3][SIDE * SIDE], frequency[SIDE * SIDE], state[SIDE * SIDE],
+        some_error[SIDE * SIDE];
+    double m[9], omega = ANGLE[0];
+    sxi_h5_writer *writer;
+    ck_ok(sx_crystal_hkl_matrix(crystal, &omega, m));
+    for (int i = 0; i < SIDE * SIDE; i++) {
+        double hkl[3], band[6];
+        const double x = -3 + 5.0 * (i % SIDE) / SIDE, y = -2 + 5.0 * (i / SIDE) / SIDE, k = 6;
+        const double at[] = {x, y, sqrt(k * k - x * x - y * y) - k};
+        for (int j = 0; j < 3; j++) {
+            hkl[j] = m[3 * j] * at[0] + m[3 * j + 1] * at[1] + m[3 * j + 2] * at[2];
+            q[j][i] = j == 0 && mirrored ? -at[j] : at[j];
+        }
+        ck_ok(sx_phonons_modes(phonons, hkl, band, NULL));
+        frequency[i] = 2 * band[0];
+        some_error[i] = 0.01;
+    }
+    ck_ok(sxi_h5_create(geometry, true, &writer));
+    for (int j = 0; j < 3; j++) {
+        put(writer, names[j], 2, stack + 1, q[j]);
+    }
+    ck_ok(sxi_h5_commit(&writer));
+    ck_ok(sxi_h5_create(fit, true, &writer));
+    put(writer, "/fit/frequency", 3, stack, frequency);
+    for (size_t p = 0; p < sizeof planes / sizeof *planes; p++) {
+        char name[64];
+        snprintf(name, sizeof name, "/fit/%s", planes[p]);
+        put(writer, name, 3, stack, some_error);
+    }
+    put(writer, "/fit/state", 2, stack + 1, state);
+    put(writer, "/fit/modes", 2, stack + 1, some_error);
+    put(writer, "/fit/chi2", 2, stack + 1, some_error);
+    put(writer, "/fit/offset", 2, stack + 1, some_error);
+    put(writer, "/cube/omega", 1, &one, &omega);
+    ck_ok(sxi_h5_commit(&writer));
+}
+
+static void hear(void *data, sx_log_level level, const char *sentence) {
+    if (level == SX_LOG_WARNING) {
+        snprintf(data, 512, "%s", sentence);
+    }
+}
+
+static sx_xani_dispersion_summary judge(const char *geometry, const char *yaml, const char *fit,
+                                        char heard[512]) {
+    const sx_context context = {.log = hear, .data = heard};
+    const sx_xani_dispersion_options options = {
+        .geometry = geometry, .crystal = yaml, .overwrite = true};
+    sx_xani_dispersion_summary summary;
+    heard[0] = '\0';
+    ck_ok(sx_xani_dispersion(1, &fit, &options, sx_folder("sphere.h5"), &context, &summary));
+    return summary;
+}
+
+/* The second reflection of YAML, turned about the first; and all turned by 2 degrees about y. */
+static const char *write_wrong(double degrees) {
+    const char *path = sx_folder("wrong.yaml");
+    char text[2048];
+    const double c = cos(degrees / 57.29577951), s = sin(degrees / 57.29577951);
+    FILE *file = fopen(path, "w");
+    const char *from = strstr(YAML, "q: [0.3, 1, 0.2]"), *then = strstr(YAML, "q: [1, -0.3, 0]");
+    ck_assert(file && from && then);
+    snprintf(text, sizeof text, "%.*sq: [%.9f, 1, %.9f]%.*sq: [%.9f, -0.3, %.9f]%s",
+             (int)(from - YAML), YAML, 0.3 * c + 0.2 * s, 0.2 * c - 0.3 * s,
+             (int)(then - from - 16), from + 16, c, -s, then + 15);
+    fputs(text, file);
+    fclose(file);
+    return path;
+}
+
+START_TEST(a_wrong_orientation_is_told) {
+    char geometry[256], yaml[256], fit[256], heard[512];
+    setup();
+    snprintf(geometry, sizeof geometry, "%s", sx_folder("sphere_pixels.h5"));
+    snprintf(fit, sizeof fit, "%s", sx_folder("sphere_fit.h5"));
+    snprintf(yaml, sizeof yaml, "%s", sx_folder("crystal.yaml"));
+    write_sphere(false, geometry, fit);
+    sx_xani_dispersion_summary s = judge(geometry, yaml, fit, heard);
+    ck_assert_int_ge(s.pairs, 300);
+    ck_assert_double_gt(s.alike, 0.8);
+    ck_assert_double_lt(s.chance, 0.3);
+    ck_assert(!s.mirrored && !s.disordered);
+    ck_assert_str_eq(heard, "");
+    s = judge(geometry, write_wrong(2), fit, heard);
+    ck_assert(s.disordered && !s.mirrored);
+    ck_assert_ptr_nonnull(strstr(heard, "degrees about y"));
+    s = judge(geometry, write_wrong(25), fit, heard);
+    ck_assert(s.disordered && !s.mirrored);
+    ck_assert_ptr_nonnull(strstr(heard, "looks wrong") ? heard : strstr(heard, "look wrong"));
+    write_sphere(true, geometry, fit);
+    s = judge(geometry, yaml, fit, heard);
+    ck_assert(s.mirrored && !s.disordered);
+    ck_assert_ptr_nonnull(
+        strstr(heard, "x of the detector were reversed: the geometry looks mirrored"));
+}
+END_TEST
+
+SX_TEST_RUNNER("dispersion", run_tests, a_wrong_orientation_is_told, pixels_are_found_on_the_path,
+               residuals_are_none, the_branch_is_a_choice, voxels_hold_the_pixels,
+               what_is_missing_is_told)
 
 int main(void) {
     const int failed = run_tests();
