@@ -185,6 +185,8 @@ typedef enum sx_reduce_reason {
         SX_REDUCE_REASONS
 } sx_reduce_reason;
 
+enum { SX_REDUCE_WARNINGS = 4 }; /* at most, of what does not fit together */
+
 typedef struct sx_xani_reduce_summary {
     int64_t shots, on, off, bins, empty_bins;
     int64_t reason[SX_REDUCE_REASONS]; /* shots */
@@ -199,6 +201,7 @@ typedef struct sx_xani_reduce_summary {
     double on_change,
         off_change; /* in standard deviations: how much the frames change with the delay */
     int warnings;
+    char warning[SX_REDUCE_WARNINGS][320];
     int64_t bytes; /* of frames, as stored in memory */
     double seconds;
 } sx_xani_reduce_summary;

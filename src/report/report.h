@@ -38,6 +38,11 @@ sx_status sxi_report_pixels(sxi_report *report);  /* numbers of the fit where th
 sx_status sxi_report_run(sxi_report *report);     /* curves over the delay, checks */
 sx_status sxi_report_path(sxi_report *report);    /* of the dispersion */
 
+/* sxi_report_check - a line among the checks, a doubt where it is not good. sxi_report_told - what reduction
+ * and dispersion found on their way, from their files. */
+sx_status sxi_report_check(sxi_report *report, bool good, const char *words);
+sx_status sxi_report_told(sxi_report *report);
+
 /* sxi_report_pixel_bytes - of the numbers of one pixel. */
 int64_t sxi_report_pixel_bytes(const sxi_report *report);
 

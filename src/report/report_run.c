@@ -57,17 +57,6 @@ static void root_mean_square(const sxi_report *report, double *rms) {
 
 /* --- checks --- */
 
-static sx_status add_check(sxi_report *report, bool good, const char *words) {
-    report->summary.checks++;
-    if (!good) {
-        report->summary.doubts++;
-        sx_log(report->context, SX_LOG_WARNING, "%s", words);
-    }
-    return sxi_report_add(
-        json_object_get(report->description, "checks"),
-        json_pack("{s:s, s:s}", "level", good ? "good" : "warning", "words", words));
-}
-
 static sx_status check_states(sxi_report *report) {
     const sxi_fit_file *fit = &report->fit;
     char words[256];
@@ -79,7 +68,7 @@ static sx_status check_states(sxi_report *report) {
     snprintf(words, sizeof words, "%lld of %lld pixels that are not masked are in state ok%s",
              (long long)fit->ok, (long long)used,
              good ? "" : ": look at the map of states for what became of the others");
-    return add_check(report, good, words);
+    return sxi_report_check(report, good, words);
 }
 
 static int by_value(const void *a, const void *b) {
@@ -114,7 +103,7 @@ static sx_status check_chi2(sxi_report *report) {
              : median < 0.8 ? ": the errors given are larger than the scatter"
                             : ": the errors given are smaller than the scatter, or the model is "
                               "not what happens");
-    return add_check(report, good, words);
+    return sxi_report_check(report, good, words);
 }
 
 /* Before time zero nothing happens. Where more does than after it, the axis may run backwards. */
@@ -139,7 +128,7 @@ static sx_status check_before(sxi_report *report, const double *rms) {
     snprintf(words, sizeof words, "the signal before time zero is %.3g of that after it%s",
              before / after,
              good ? "" : ": are the signs of delay and time tool right, and time zero?");
-    return add_check(report, good, words);
+    return sxi_report_check(report, good, words);
 }
 
 static sx_status check_empty(sxi_report *report) {
@@ -150,7 +139,7 @@ static sx_status check_empty(sxi_report *report) {
     }
     snprintf(words, sizeof words, "%lld of %lld delays have no samples", (long long)empty,
              (long long)report->fitted.info->nt);
-    return add_check(report, empty == 0, words);
+    return sxi_report_check(report, empty == 0, words);
 }
 
 static sx_status show_samples(sxi_report *report) {
@@ -182,5 +171,6 @@ sx_status sxi_report_run(sxi_report *report) {
         SXI_TRY(check_states(report));
         SXI_TRY(check_chi2(report));
     }
+    SXI_TRY(sxi_report_told(report));
     return report->has_samples ? show_samples(report) : SX_OK;
 }

@@ -331,6 +331,10 @@ static sx_status write_reasons(const job *j, sxi_h5_writer *writer) {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         SXI_TRY(sxi_h5_set_reals(writer, "/cube/sums", names[i], 1, &checks[i]));
     }
+    for (int i = 0; i < s->warnings; i++) {
+        const char name[] = {'w', 'a', 'r', 'n', 'i', 'n', 'g', '_', (char)('0' + i), 0};
+        SXI_TRY(sxi_h5_set_text(writer, "/cube/sums", name, s->warning[i]));
+    }
     return SX_OK;
 }
 

@@ -6,6 +6,8 @@
 #include "xani/reduce/reduce.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -270,25 +272,34 @@ static double correlation(const line *l) {
     return xy / sqrt(xx * yy);
 }
 
+/* Logs a sentence and keeps it in the summary. */
+__attribute__((format(printf, 3, 4))) static void
+warn(const sx_context *context, sx_xani_reduce_summary *s, const char *format, ...) {
+    char *words = s->warning[s->warnings++];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(words, sizeof s->warning[0], format, arguments);
+    va_end(arguments);
+    sx_log(context, SX_LOG_WARNING, "%s", words);
+}
+
 static void tell_tool(const sxi_check *c, const sx_context *context, sx_xani_reduce_summary *s) {
     s->tool_mean = c->tool.y / c->tool.n;
     s->tool_rms = sqrt(fmax(0, c->tool.yy / c->tool.n - s->tool_mean * s->tool_mean));
     slope_of(&c->tool, &s->tool_slope, &s->tool_slope_error);
     s->sharpness = sharpness(c);
     if (s->sharpness < -SURE) {
-        s->warnings++;
-        sx_log(context, SX_LOG_WARNING,
-               "the sign of the time tool looks wrong: frames depend more on the delay if it is "
-               "%s, by %.0f standard deviations; try --time-tool-sign %s",
-               c->sign > 0 ? "subtracted" : "added", -s->sharpness, c->sign > 0 ? "minus" : "plus");
+        warn(context, s,
+             "the sign of the time tool looks wrong: frames depend more on the delay if it is "
+             "%s, by %.0f standard deviations; try --time-tool-sign %s",
+             c->sign > 0 ? "subtracted" : "added", -s->sharpness, c->sign > 0 ? "minus" : "plus");
     }
     if (fabs(s->tool_slope) > 0.5 && fabs(s->tool_slope) > SURE * s->tool_slope_error) {
-        s->warnings++;
-        sx_log(context, SX_LOG_WARNING,
-               "the time tool follows the nominal delay with a slope of %.2f, so that the sum %s; "
-               "is it the jitter alone?",
-               s->tool_slope,
-               c->sign * s->tool_slope > 0 ? "counts delays twice" : "takes the delay out again");
+        warn(context, s,
+             "the time tool follows the nominal delay with a slope of %.2f, so that the sum %s; "
+             "is it the jitter alone?",
+             s->tool_slope,
+             c->sign * s->tool_slope > 0 ? "counts delays twice" : "takes the delay out again");
     }
 }
 
@@ -301,17 +312,15 @@ void sxi_check_tell(const sxi_check *c, const sx_context *context, sx_xani_reduc
         tell_tool(c, context, s);
     }
     if (s->off_change > SURE && s->off_change > 3 * s->on_change) {
-        s->warnings++;
-        sx_log(context, SX_LOG_WARNING,
-               "the labels of laser on and off look swapped: shots called laser-off change with "
-               "the delay (%.0f standard deviations), those called laser-on do not (%.0f)",
-               s->off_change, s->on_change);
+        warn(context, s,
+             "the labels of laser on and off look swapped: shots called laser-off change with "
+             "the delay (%.0f standard deviations), those called laser-on do not (%.0f)",
+             s->off_change, s->on_change);
     }
     if (s->i0_correlation < 0.3) {
-        s->warnings++;
-        sx_log(context, SX_LOG_WARNING,
-               "the brightness of the frames hardly follows I0 (correlation %.2f): is it the right "
-               "monitor, and are its rows those of the frames?",
-               s->i0_correlation);
+        warn(context, s,
+             "the brightness of the frames hardly follows I0 (correlation %.2f): is it the right "
+             "monitor, and are its rows those of the frames?",
+             s->i0_correlation);
     }
 }
