@@ -34,7 +34,8 @@ static sx_status take_file(sxi_report *report, const char *path) {
     sx_hdf5 *file = NULL;
     const bool open = sx_hdf5_open(path, &file) == SX_OK; /* else a table, of a single trace */
     const bool fit = open && sxi_h5_exists(file, "/fit/frequency");
-    const bool dispersion = open && sxi_h5_exists(file, "/path/distance");
+    const bool dispersion =
+        open && (sxi_h5_exists(file, "/path/distance") || sxi_h5_exists(file, "/pixels/zone_h"));
     const char *kind = fit ? "fits" : dispersion ? "dispersions" : "no fits, so cubes";
     const char **slot = fit          ? &report->fit_path
                         : dispersion ? &report->dispersion_path

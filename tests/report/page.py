@@ -186,6 +186,51 @@ def test_dispersion(folder, fit):
         assert list(page.block["bands"]) == [0, 1, 2, 3] and ("pixels" in page.block) == (len(files) == 2)
 
 
+def test_zones(folder, fit):
+    """Borders over the frame: pixels of one lattice point have one number."""
+    path, html = os.path.join(folder, "zones.h5"), os.path.join(folder, "z.html")
+    with h5py.File(fit) as f:
+        shape = f["fit/state"].shape
+    h = np.linspace(-1.4, 2.3, shape[1]) * np.ones(shape)
+    k = np.linspace(-0.4, 0.9, shape[0])[:, None] * np.ones(shape)
+    h[3, 4] = np.nan
+    with h5py.File(path, "w") as f:
+        for name, value in (("h", h), ("k", k), ("l", 0 * k)):
+            f["pixels/" + name], f["pixels/zone_" + name] = value[None], (value - np.round(value))[None]
+    run("xani", "report", fit, path, "-o", html)
+    zone, want = Page(html).block["zones"].reshape(shape), np.round(h) + 10 * np.round(k)
+    assert zone[3, 4] == 65535 and len(np.unique(zone)) == len(np.unique(want[np.isfinite(want)])) + 1
+    assert all(len(np.unique(want[zone == z])) == 1 for z in np.unique(zone) if z < 65535)
+
+
+def told(folder, fit, name, agreement="agree", **attributes):
+    """What a report says of a cube and a dispersion that carry what reduction and dispersion found."""
+    cube, path, html = (os.path.join(folder, name + end) for end in (".cube.h5", ".disp.h5", ".html"))
+    with h5py.File(os.path.join(folder, "cube.h5")) as c, h5py.File(cube, "w") as out:
+        c.copy("cube", out)
+        out.create_group("cube/sums").attrs.update(attributes)
+    with h5py.File(path, "w") as f:
+        f["pixels/zone_h"] = np.zeros((1, 2))
+        f["pixels"].attrs.update(agreement=agreement, alike=0.4, alike_by_chance=0.1, alike_otherwise=0.8)
+    done = run("xani", "report", fit, cube, path, "-o", html, "--json")
+    return json.loads(done.stdout)["doubts"], " ".join(c["words"] for c in Page(html).description["checks"]), done.stderr
+
+
+def test_told(folder, fit):
+    good = {"i0_correlation": 0.9, "on_change": 50.0, "off_change": 0.3, "time_tool_slope": 0.01, "time_tool_rms": 0.05,
+            "sharpness": 30.0}
+    doubts, words, _ = told(folder, fit, "good", **good)
+    assert doubts == 0 and "correlation 0.90" in words and "sharper by 30.0" in words and "40 %" in words, words
+    doubts, words, heard = told(folder, fit, "sign", warning_0="the sign of the time tool looks wrong: so",
+                                warning_1="the labels of laser on and off look swapped: so", **good)
+    assert doubts == 2 and "the labels of laser on and off look swapped" in words and "sign of the time tool" in heard
+    doubts, words, heard = told(folder, fit, "mirror", "mirrored", **good)
+    assert doubts == 1 and "80 %" in words and "looks mirrored" in heard, heard
+    doubts, words, heard = told(folder, fit, "turned", "disagree", **good)
+    assert doubts == 1 and "orientation (UB)" in heard, heard
+    assert told(folder, fit, "few", "not told: too few equivalent pixels", **good)[0] == 0
+
+
 def test_full_disk(folder, fit):
     html = os.path.join(folder, "full.html")
 
@@ -203,4 +248,6 @@ with tempfile.TemporaryDirectory() as work:
     test_doubts(work, made[0])
     test_single_trace(work)
     test_dispersion(work, made[1])
+    test_zones(work, made[1])
+    test_told(work, made[1])
     test_full_disk(work, made[1])

@@ -4,6 +4,7 @@
 import { MISSING, table, classTable } from "./colours.js";
 import { short } from "./numbers.js";
 
+const BORDER = [255, 255, 255];
 const LEFT = 44, BOTTOM = 34, TOP = 6, RIGHT = 8;
 
 // What maps share: frame {rows, width}, the view in pixels of the frame, the mark, those who draw.
@@ -55,9 +56,10 @@ function ticks(low, high, most) {
 }
 
 export class MapPanel {
-  // map: {title, unit, kind, low, high, log, classes}; value(row, column): a number or NaN
-  constructor(host, view, map, value) {
-    Object.assign(this, { view, map, value, pending: false });
+  // map: {title, unit, kind, low, high, log, classes}; value(row, column): a number or NaN; zone(row,
+  // column): between different ones a line is drawn, null: none
+  constructor(host, view, map, value, zone = null) {
+    Object.assign(this, { view, map, value, zone, pending: false });
     this.element = document.createElement("figure");
     this.element.className = "map";
     this.element.innerHTML = `<figcaption></figcaption><canvas></canvas><div class="scale"></div>`;
@@ -134,11 +136,18 @@ export class MapPanel {
     const box = this.layout(), context = canvas.getContext("2d");
     const width = Math.max(1, Math.round(box.width * density)), height = Math.max(1, Math.round(box.height * density));
     const image = context.createImageData(width, height), data = image.data;
+    const above = new Int32Array(width).fill(-1);
     for (let i = 0, at = 0; i < height; i++) {
+      let left = -1;
       const row = Math.min(Math.floor(view.y + ((i + 0.5) / height) * view.rows), view.frame.rows - 1);
       for (let j = 0; j < width; j++, at += 4) {
         const column = Math.min(Math.floor(view.x + ((j + 0.5) / width) * view.width), view.frame.width - 1);
-        const c = this.colour(this.value(row, column));
+        let c = this.colour(this.value(row, column));
+        if (this.zone) {
+          const zone = this.zone(row, column);
+          c = (left >= 0 && zone !== left) || (above[j] >= 0 && zone !== above[j]) ? BORDER : c;
+          left = above[j] = zone;
+        }
         data[at] = c[0];
         data[at + 1] = c[1];
         data[at + 2] = c[2];

@@ -27,14 +27,15 @@ function showMaps(view) {
   const grid = document.createElement("div");
   grid.className = "maps";
   host.append(grid);
-  maps.forEach((map) => new MapPanel(grid, view, map, valueOf(map)));
+  const zone = has("zones") ? (row, column) => block("zones")[row * frame.width + column] : null;
+  maps.forEach((map) => new MapPanel(grid, view, map, valueOf(map), map.id === "off" ? zone : null));
   if (has("frames")) {
     new FramesPanel(grid, view);
   }
   const note = document.createElement("p");
   note.className = "note";
   const some = pixels.step > 1 ? ` The page holds the traces of one pixel in ${pixels.step} in each direction.` : "";
-  note.textContent = "Row 0 is on top. Grey: missing, not in state ok, or no mode. Colours run from the 2nd to the 98th percentile." + some + " Click a pixel for its trace; wheel and drag to zoom and move, all maps together; double click for the whole frame.";
+  note.textContent = "Row 0 is on top. Grey: missing, not in state ok, or no mode. Colours run from the 2nd to the 98th percentile." + (zone ? " White lines: borders of Brillouin zones." : "") + some + " Click a pixel for its trace; wheel and drag to zoom and move, all maps together; double click for the whole frame.";
   host.append(note);
 }
 
