@@ -40,8 +40,7 @@ double sxi_rng_normal(uint64_t key, uint32_t stream, uint64_t counter) {
     return sqrt(-2.0 * log(u[0])) * cos(two_pi * u[1]);
 }
 
-/* Adds up probabilities until they pass u. */
-static int64_t poisson_by_inversion(double u, double mean) {
+int64_t sxi_rng_poisson_of(double u, double mean) {
     double p = exp(-mean);
     double sum = p;
     int64_t k = 0;
@@ -87,7 +86,7 @@ int64_t sxi_rng_poisson(uint64_t key, uint32_t stream, uint64_t counter, double 
         return 0;
     }
     if (mean < 10.0) {
-        return poisson_by_inversion(sxi_rng_uniform(key, stream, counter), mean);
+        return sxi_rng_poisson_of(sxi_rng_uniform(key, stream, counter), mean);
     }
     if (mean <= 1e9) {
         return poisson_by_rejection(key, stream, counter, mean);

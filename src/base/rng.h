@@ -26,4 +26,8 @@ double sxi_rng_normal(uint64_t key, uint32_t stream, uint64_t counter);
  * of 1e9, beyond it a rounded normal. At most 2^62. */
 int64_t sxi_rng_poisson(uint64_t key, uint32_t stream, uint64_t counter, double mean);
 
+/* sxi_rng_poisson_of - the count that a uniform u in (0, 1) stands for: the least k whose cumulative
+ * probability is not below u. By adding up, so for means up to some tens. */
+int64_t sxi_rng_poisson_of(double u, double mean);
+
 #endif
