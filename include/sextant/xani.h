@@ -88,6 +88,68 @@ typedef struct sx_xani_simulate_options {
 SX_API sx_status sx_xani_simulate(const sx_xani_simulate_options *options, const char *output,
                                   const sx_context *context);
 
+/* An angle of the goniometer. */
+typedef struct sx_xani_angle {
+    const char *name; /* of the axis in crystal.yaml */
+    double degrees;
+} sx_xani_angle;
+
+/* A run of a crystal after a sudden change of its forces, shot by shot. Zero: default. */
+typedef struct sx_xani_run_options {
+    const char *crystal;         /* crystal.yaml, oriented; required */
+    const char *geometry;        /* PONI, CrystFEL .geom, psana .data or NeXus; required */
+    const char *force_constants; /* as phonopy writes them, with poscar; or a model: */
+    const char *poscar;
+    const char *model;          /* of sx_phonons_model, with the first atom and a of the crystal */
+    double highest;             /* THz, of the model; 15 */
+    double photon_energy;       /* eV; from the geometry */
+    const sx_xani_angle *angle; /* those not named are zero */
+    int angles;
+    double softening;     /* D' = (1 - softening) D; 0.1 without shells */
+    const double *shells; /* [shell_count] bonds of shell k to (1 - shells[k]) of themselves */
+    int shell_count;
+    double temperature; /* K; 300 */
+    double damping;     /* of every tone, 1/ps; 0 */
+    int64_t shots;      /* 10000 */
+    /* The nominal delay goes through delays steps, from each to the next after off_every shots, the last of
+     * which is without laser, and begins again. */
+    int64_t off_every;         /* 5 */
+    int64_t delays;            /* 120 */
+    double delay_step;         /* ps; 0.08 */
+    double delay_first;        /* ps; used with has_delay_first, else -0.8 */
+    double jitter;             /* ps, 1 sigma, of the arrival time; 0 */
+    double tool_error;         /* ps, 1 sigma, of the time tool */
+    double drop;               /* share of the pulses without X-rays */
+    double photons;            /* of the median pixel in a mean pulse; 2 */
+    double i0_spread;          /* relative, 1 sigma */
+    double i0_offset;          /* what the monitor reads without beam, its mean reading being 1 */
+    double pedestal, gain;     /* ADU; ADU per photon, 1. With either frames are raw */
+    double noise, common_mode; /* ADU, 1 sigma; the latter of each row */
+    double dead;               /* share of the pixels that always read 0 */
+    bool has_delay_first;
+    uint64_t seed; /* 1 */
+    bool overwrite;
+} sx_xani_run_options;
+
+typedef struct sx_xani_run_summary {
+    int64_t pixels, masked;
+    double median_amplitude;          /* of the strongest tones */
+    double tone_lowest, tone_highest; /* THz, of the strongest tones */
+    double seconds_tones, seconds_shots;
+    int64_t bytes; /* of frames */
+} sx_xani_run_summary;
+
+/* sx_xani_simulate_run - writes a per-shot file as LCLS smalldata has them, which sx_xani_reduce reads,
+ * with what is true of each pixel and shot in /truth. It has the same bytes for any number of
+ * threads. Memory does not grow with the number of shots.
+ *
+ * out  summary  NULL allowed
+ *
+ * Theory: docs/theory/simulate.md. Errors of the readers; SX_ERR_ARGUMENT, SX_ERR_MISSING (orientation,
+ * photon energy, an axis of that name). */
+SX_API sx_status sx_xani_simulate_run(const sx_xani_run_options *options, const char *output,
+                                      const sx_context *context, sx_xani_run_summary *summary);
+
 typedef struct sx_xani_figure_options {
     const char
         *cube; /* what was fitted, for the trace; NULL: the input that the fit names, if it is

@@ -115,7 +115,12 @@ usage "sextant: unknown command 'xani simulte', did you mean 'sextant xani simul
 usage 'sextant xani simulate: -o FILE is missing' xani simulate
 usage "sextant xani simulate: --shape HxW: '8' is not a size" xani simulate --shape 8 -o cube.h5
 usage "sextant xani simulate: --photons N: '-1' is out of range" xani simulate --photons -1 -o cube.h5
-usage "sextant xani simulate: --layout: 'events' is none of cube" xani simulate --layout events -o cube.h5
+usage "sextant xani simulate: --layout: 'events' is none of cube|smalldata" xani simulate --layout events -o cube.h5
+usage 'sextant xani simulate: --crystal FILE is missing' xani simulate --layout smalldata -o run.h5
+usage 'sextant xani simulate: --geometry FILE is missing' xani simulate --crystal si.yaml -o run.h5
+usage "--angle: 'phi' is not NAME=DEG" xani simulate --crystal si.yaml --geometry a.poni --angle phi --model diamond -o run.h5
+usage 'the forces of the crystal are missing, or given twice' xani simulate --crystal si.yaml --geometry a.poni -o run.h5
+failed 'si.yaml' xani simulate --crystal si.yaml --geometry a.poni --model diamond -o run.h5
 failed 'sextant xani simulate: ' xani simulate -o nowhere/cube.h5
 [ ! -e nowhere ] || fail 'a folder was made'
 expect 0 out 'wrote cube.h5: 8 x 6 pixels, 40 delays' xani simulate --shape 8x6 --delays 40 -o cube.h5
