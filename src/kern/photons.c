@@ -17,16 +17,18 @@ enum {
     CELL_BITS = 10,
     CELLS = 1 << CELL_BITS,
     REST_BITS = 32 - CELL_BITS,
-    SEVERAL = 255 /* of a cell: more than one count */
+    SEVERAL = 255, /* of a cell: more than one count */
+    /* Whole photons beyond MOST: counts from 8 standard deviations below on, and where they end. */
+    BRIGHTEST = 192,
+    SPAN = 254
 };
-
-/* Of a rest in 1/64 photon: what the lower bits are compared with. */
-static const float REST_SCALE = (float)(1 << REST_BITS) / (float)STEPS;
 
 struct sxi_photons {
     void (*blocks)(const sxi_photons *photons, uint64_t key, uint32_t stream, uint64_t first,
                    int64_t blocks, const float *mean, float intensity, uint16_t *count);
     uint8_t guide[TABLES * CELLS + 3]; /* vectors read four bytes at once */
+    uint8_t bright_guide[BRIGHTEST][CELLS];
+    double bright_sum[BRIGHTEST][SPAN]; /* cumulative probability */
 };
 
 /* --- tables --- */
@@ -44,6 +46,27 @@ static void fill_guide(double mean, uint8_t *guide) {
     }
 }
 
+static int bright_base(int mean) {
+    const int base = mean - (int)(8 * sqrt(mean));
+    return base > 0 ? base : 0;
+}
+
+static void fill_bright(int mean, double *sum, uint8_t *guide) {
+    const int base = bright_base(mean);
+    double p = exp(base * log(mean) - mean - lgamma(base + 1.0)), all = 0;
+    for (int k = 0; k < SPAN; k++) {
+        all += p;
+        sum[k] = all;
+        p *= (double)mean / (base + k + 1);
+    }
+    for (int c = 0, k = 0; c < CELLS; c++) {
+        while ((double)c / CELLS >= sum[k] && k < SPAN - 1) {
+            k++;
+        }
+        guide[c] = (double)(c + 1) / CELLS <= sum[k] ? (uint8_t)k : SEVERAL;
+    }
+}
+
 sx_status sxi_photons_create(sxi_photons **photons) {
     *photons = calloc(1, sizeof **photons);
     if (!*photons) {
@@ -51,6 +74,9 @@ sx_status sxi_photons_create(sxi_photons **photons) {
     }
     for (int t = 0; t < TABLES; t++) {
         fill_guide((double)t / STEPS, (*photons)->guide + (size_t)t * CELLS);
+    }
+    for (int mean = MOST; mean < BRIGHTEST; mean++) {
+        fill_bright(mean, (*photons)->bright_sum[mean], (*photons)->bright_guide[mean]);
     }
     int best = 0;
     while (sxi_photons_variant_get(best + 1)) {
@@ -85,33 +111,72 @@ static int64_t rest_events(double u, double r, double enter) {
     return k;
 }
 
-/* number: of the pixel in the whole series. */
-static uint16_t draw(const sxi_photons *photons, uint64_t key, uint32_t stream, uint64_t number,
-                     float mean, uint32_t word) {
-    if (!(mean < (float)MOST)) {
-        const int64_t count = sxi_rng_poisson(key, stream + 1, number, (double)mean);
-        return count < UINT16_MAX ? (uint16_t)count : UINT16_MAX;
-    }
+/* A mean below MOST.
+ * in  cell       a cell of its table
+ * in  low, bits  that many further random bits
+ * in  number     of the pixel in the whole series */
+static int64_t draw_dim(const sxi_photons *photons, uint64_t key, uint32_t stream, uint64_t number,
+                        float mean, uint32_t cell, uint32_t low, int bits) {
     const float scaled = mean * (float)STEPS;
     const int table = (int)scaled;
     const float rest = scaled - (float)table;
-    const uint32_t cell = word >> REST_BITS, low = word & ((1U << REST_BITS) - 1);
+    const float limit = rest * ((float)(1 << bits) / (float)STEPS);
     int64_t count = photons->guide[table * CELLS + (int)cell];
-    const bool more = (float)low < rest * REST_SCALE;
+    const bool more = (float)low < limit;
     if (count != SEVERAL && !more) {
-        return (uint16_t)count;
+        return count;
     }
-    uint32_t bits[4];
-    sxi_rng_bits(key, stream + 1, number, 0, bits);
+    uint32_t fresh[4];
+    sxi_rng_bits(key, stream + 1, number, 0, fresh);
     if (count == SEVERAL) {
-        const double u = (cell + uniform(bits[0], bits[1])) / CELLS;
+        const double u = (cell + uniform(fresh[0], fresh[1])) / CELLS;
         count = sxi_rng_poisson_of(u, (double)table / STEPS);
     }
     if (more) {
-        const double enter = ceil((double)(rest * REST_SCALE)) / (1 << REST_BITS);
-        count += rest_events(uniform(bits[2], bits[3]), (double)rest / STEPS, enter);
+        const double enter = ceil((double)limit) / (1 << bits);
+        count += rest_events(uniform(fresh[2], fresh[3]), (double)rest / STEPS, enter);
     }
-    return (uint16_t)count;
+    return count;
+}
+
+static int64_t draw_whole(const sxi_photons *photons, uint64_t key, uint32_t stream,
+                          uint64_t number, int mean, uint32_t cell) {
+    const double *sum = photons->bright_sum[mean];
+    int k = photons->bright_guide[mean][cell];
+    if (k == SEVERAL) {
+        uint32_t fresh[4];
+        sxi_rng_bits(key, stream + 1, number, 1, fresh);
+        const double u = (cell + uniform(fresh[0], fresh[1])) / CELLS;
+        int above = SPAN - 1;
+        for (k = 0; k < above;) {
+            const int middle = (k + above) / 2;
+            if (sum[middle] < u) {
+                k = middle + 1;
+            } else {
+                above = middle;
+            }
+        }
+    }
+    return bright_base(mean) + k;
+}
+
+/* Of a mean beyond MOST the whole photons are drawn, and to them what is beyond. */
+static uint16_t draw(const sxi_photons *photons, uint64_t key, uint32_t stream, uint64_t number,
+                     float mean, uint32_t word) {
+    enum { LOW_BITS = REST_BITS - CELL_BITS };
+    if (mean < (float)MOST) {
+        return (uint16_t)draw_dim(photons, key, stream, number, mean, word >> REST_BITS,
+                                  word & ((1U << REST_BITS) - 1), REST_BITS);
+    }
+    if (mean < (float)BRIGHTEST) {
+        const int whole = (int)mean;
+        return (uint16_t)(draw_whole(photons, key, stream, number, whole, word >> REST_BITS) +
+                          draw_dim(photons, key, stream, number, mean - (float)whole,
+                                   word >> LOW_BITS & (CELLS - 1), word & ((1U << LOW_BITS) - 1),
+                                   LOW_BITS));
+    }
+    const int64_t count = sxi_rng_poisson(key, stream + 1, number, (double)mean);
+    return count < UINT16_MAX ? (uint16_t)count : UINT16_MAX;
 }
 
 /* --- blocks --- */
@@ -187,8 +252,9 @@ static inline AVX2 __m256i look_up(const sxi_photons *photons, __m256 mean, __m2
     const __m256i found = _mm256_and_si256(
         _mm256_i32gather_epi32((const int *)(const void *)photons->guide, place, 1), all(0xff));
     const __m256i several = _mm256_cmpeq_epi32(found, all(SEVERAL));
-    const __m256 more =
-        _mm256_cmp_ps(low, _mm256_mul_ps(rest, _mm256_set1_ps(REST_SCALE)), _CMP_LT_OQ);
+    const __m256 limit =
+        _mm256_mul_ps(rest, _mm256_set1_ps((float)(1 << REST_BITS) / (float)STEPS));
+    const __m256 more = _mm256_cmp_ps(low, limit, _CMP_LT_OQ);
     const __m256 beyond = _mm256_cmp_ps(scaled, _mm256_set1_ps((float)TABLES), _CMP_GE_OQ);
     *slow =
         _mm256_movemask_ps(_mm256_or_ps(_mm256_or_ps(_mm256_castsi256_ps(several), more), beyond));

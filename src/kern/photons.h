@@ -3,8 +3,8 @@
  *
  * The mean of a pixel is cut into a whole number of 1/64 and a rest. For the first there are tables: ten
  * random bits choose a cell of the distribution, which nearly always lies within one count. 22 further
- * bits tell whether the rest, less than 1/64, may add something. The rare others, and means of 16 and
- * more, are drawn afresh. */
+ * bits tell whether the rest, less than 1/64, may add something. Of means of 16 and more whole photons
+ * are drawn from tables of their own, and the rest as before. The rare others are drawn afresh. */
 #ifndef SXI_PHOTONS_H
 #define SXI_PHOTONS_H
 

@@ -15,8 +15,9 @@
 #include "io/hdf5/h5file.h"
 #include "xani/simulate/shots.h"
 
-/* Bytes of the frames of a block; a block is at least one frame for each thread. */
-enum { BLOCK_BYTES = 32 << 20 };
+/* Bytes of the frames of a block, few enough to be still in the cache when they are written; a block is at
+ * least one frame for each thread. */
+enum { BLOCK_BYTES = 1 << 20 };
 
 /* --- columns: one number per shot --- */
 
