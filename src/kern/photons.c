@@ -60,7 +60,7 @@ static void fill_bright(int mean, double *sum, uint8_t *guide) {
         p *= (double)mean / (base + k + 1);
     }
     for (int c = 0, k = 0; c < CELLS; c++) {
-        while ((double)c / CELLS >= sum[k] && k < SPAN - 1) {
+        while (k < SPAN - 1 && (double)c / CELLS >= sum[k]) {
             k++;
         }
         guide[c] = (double)(c + 1) / CELLS <= sum[k] ? (uint8_t)k : SEVERAL;

@@ -267,6 +267,7 @@ static sx_status write_file(run *r, const char *output, sx_xani_run_summary *sum
     SXI_GO(sxi_scene_write(&r->scene, writer));
     SXI_GO(write_settings(r, writer));
     SXI_GO(write_provenance(r, writer));
+    SXI_GO(sxi_scene_summarise(&r->scene, summary));
     SXI_GO(sxi_h5_commit(&writer));
     summary->seconds_shots = sxi_now() - start - summary->seconds_tones;
     summary->bytes = r->options.shots * r->scene.npix * (int64_t)sizeof *r->frame;
@@ -278,15 +279,12 @@ out:
 sx_status sx_xani_simulate_run(const sx_xani_run_options *options, const char *output,
                                const sx_context *context, sx_xani_run_summary *summary) {
     run r = {.context = context};
-    sx_xani_run_summary own;
+    sx_xani_run_summary own = {0};
     summary = summary ? summary : &own;
     *summary = (sx_xani_run_summary){0};
     SXI_TRY(sxi_launcher_alone("xani simulate"));
     SXI_TRY(check_options(options, &r.options));
     const sx_status status = write_file(&r, output, summary);
-    if (status == SX_OK) {
-        sxi_scene_summarise(&r.scene, summary);
-    }
     run_destroy(&r);
     return status;
 }

@@ -213,18 +213,19 @@ static sx_status set_brightness(const sx_xani_run_options *o, sxi_scene *scene) 
     return SX_OK;
 }
 
-static double strongest(const sxi_scene_pixel *pixel) { return fabs(pixel->tone[0].amplitude); }
-
-void sxi_scene_summarise(const sxi_scene *scene, sx_xani_run_summary *summary) {
+sx_status sxi_scene_summarise(const sxi_scene *scene, sx_xani_run_summary *summary) {
     double *size = malloc((size_t)scene->npix * sizeof *size);
     int64_t n = 0;
+    if (!size) {
+        return SXI_FAIL(SX_ERR_MEMORY, "no memory for %lld pixels", (long long)scene->npix);
+    }
     summary->pixels = scene->npix;
     summary->tone_lowest = summary->tone_highest = (double)NAN;
     for (int64_t i = 0; i < scene->npix; i++) {
         const sxi_scene_pixel *pixel = &scene->pixel[i];
         summary->masked += pixel->masked;
-        if (pixel->tones > 0 && size) {
-            size[n++] = strongest(pixel);
+        if (pixel->tones > 0) {
+            size[n++] = fabs(pixel->tone[0].amplitude);
             summary->tone_lowest = fmin(summary->tone_lowest, pixel->tone[0].frequency);
             summary->tone_highest = fmax(summary->tone_highest, pixel->tone[0].frequency);
         }
@@ -232,6 +233,7 @@ void sxi_scene_summarise(const sxi_scene *scene, sx_xani_run_summary *summary) {
     qsort(size, (size_t)n, sizeof *size, by_size);
     summary->median_amplitude = n ? size[n / 2] : (double)NAN;
     free(size);
+    return SX_OK;
 }
 
 /* --- whole --- */

@@ -65,6 +65,6 @@ double sxi_scene_signal(const sxi_scene *scene, const sxi_scene_pixel *pixel, do
 sx_status sxi_scene_write(const sxi_scene *scene, sxi_h5_writer *writer);
 
 /* sxi_scene_summarise - the part of the summary that is about pixels. */
-void sxi_scene_summarise(const sxi_scene *scene, sx_xani_run_summary *summary);
+sx_status sxi_scene_summarise(const sxi_scene *scene, sx_xani_run_summary *summary);
 
 #endif
