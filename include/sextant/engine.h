@@ -17,7 +17,8 @@ SX_API sx_status sx_engine_memory(sx_cluster *cluster, int64_t bytes);
 
 /* sx_engine_trace - from now on what each thread of each rank does is kept, and written to path by
  * sx_engine_trace_end as Chrome-trace JSON, which chrome://tracing and ui.perfetto.dev show. A
- * sentence that sums it up goes to the log. Before sx_cluster_close; all ranks call both. */
+ * sentence that sums it up goes to the log. Before sx_cluster_close; all ranks call both.
+ * SX_ERR_EXISTS: a file that is no trace has this name; it is kept. */
 SX_API sx_status sx_engine_trace(sx_cluster *cluster, const char *path);
 SX_API sx_status sx_engine_trace_end(sx_cluster *cluster);
 

@@ -5,6 +5,8 @@
 
 #include <sextant/context.h>
 
+enum { THREADS_MOST = 4096 }; /* as many as --threads allows */
+
 void sx_log(const sx_context *context, sx_log_level level, const char *format, ...) {
     if (!context || !context->log) {
         return;
@@ -28,9 +30,12 @@ bool sx_cancelled(const sx_context *context) {
 }
 
 int sx_threads(const sx_context *context) {
-    int available = omp_get_max_threads();
+    const int available = omp_get_max_threads();
     if (context && context->threads > 0) {
         return context->threads;
+    }
+    if (available > THREADS_MOST) { /* OMP_NUM_THREADS takes any number */
+        return THREADS_MOST;
     }
     return available > 0 ? available : 1;
 }

@@ -16,7 +16,6 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
-#include "base/text.h"
 #include "engine/ranks.h"
 #include "engine/tile.h"
 
@@ -59,33 +58,6 @@ static void name_of(const char *path, int rank, char name[PATH_MAX]) {
     } else {
         snprintf(name, PATH_MAX, "%s.%d", path, rank);
     }
-}
-
-/* What makes two runs the same one. */
-static sx_status identify(const sxi_plan *plan, uint64_t *run) {
-    const sx_task *task = plan->task;
-    sxi_text text = {0};
-    sxi_text_add(&text, "%s\n%s\n", task->name, task->key ? task->key : "");
-    for (int d = 0; d < plan->dimensions.n; d++) {
-        sxi_text_add(&text, "%s=%lld:%lld\n", plan->dimensions.name[d], (long long)plan->tile[d],
-                     (long long)plan->extent[d]);
-    }
-    for (int u = 0; u < plan->uses; u++) {
-        sxi_text_add(&text, "%s %d %d", task->use[u].axes, (int)task->use[u].access,
-                     (int)plan->array[u]->dtype);
-        for (int a = 0; a < plan->array[u]->rank; a++) {
-            sxi_text_add(&text, " %lld", (long long)plan->array[u]->shape[a]);
-        }
-        sxi_text_add(&text, "\n");
-    }
-    const size_t length = text.length;
-    char *words = sxi_text_take(&text);
-    if (!words) {
-        return SXI_FAIL(SX_ERR_MEMORY, "no memory for a journal");
-    }
-    *run = XXH64(words, length, 0);
-    free(words);
-    return SX_OK;
 }
 
 /* --- reading what is there --- */
@@ -285,7 +257,7 @@ static sx_status make(const sxi_plan *plan, sxi_journal **journal) {
         return SXI_FAIL(SX_ERR_MEMORY, "no memory for a journal of %lld tiles",
                         (long long)plan->tiles);
     }
-    return identify(plan, &made->run);
+    return sxi_plan_identify(plan, &made->run);
 }
 
 sx_status sxi_journal_open(const sxi_plan *plan, sxi_journal **journal) {

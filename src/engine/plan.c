@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/plan.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "base/fail.h"
+#include "base/text.h"
+#include "engine/ranks.h"
 #include "engine/state.h"
 
 /* Of a band, about: enough for all threads, little enough to be used again while it is in the
@@ -227,15 +231,75 @@ static void cut_memory(sxi_plan *plan) {
     plan->step = least(most(wanted / tiles_behind(plan, d), 1), plan->grid[d]);
 }
 
+/* --- what all ranks must see alike --- */
+
+sx_status sxi_plan_identify(const sxi_plan *plan, uint64_t *run) {
+    const sx_task *task = plan->task;
+    sxi_text text = {0};
+    sxi_text_add(&text, "%s\n%s\n", task->name, task->key ? task->key : "");
+    for (int d = 0; d < plan->dimensions.n; d++) {
+        sxi_text_add(&text, "%s=%lld:%lld\n", plan->dimensions.name[d], (long long)plan->tile[d],
+                     (long long)plan->extent[d]);
+    }
+    for (int u = 0; u < plan->uses; u++) {
+        sxi_text_add(&text, "%s %d %d", task->use[u].axes, (int)task->use[u].access,
+                     (int)plan->array[u]->dtype);
+        for (int a = 0; a < plan->array[u]->rank; a++) {
+            sxi_text_add(&text, " %lld", (long long)plan->array[u]->shape[a]);
+        }
+        sxi_text_add(&text, "\n");
+    }
+    const size_t length = text.length;
+    char *words = sxi_text_take(&text);
+    if (!words) {
+        return SXI_FAIL(SX_ERR_MEMORY, "no memory for the words of a task");
+    }
+    *run = XXH64(words, length, 0);
+    free(words);
+    return SX_OK;
+}
+
+/* Of one rank, then of all. */
+typedef struct agreement {
+    uint64_t run;
+    int64_t room, differs; /* bytes to read into; the first rank with another task, or -1 */
+} agreement;
+
+static void add_agreement(void *data, void *sum, const void *value) {
+    agreement *all = sum;
+    const agreement *one = value;
+    int64_t *rank = data;
+    ++*rank;
+    all->room = least(all->room, one->room);
+    all->differs = all->differs < 0 && one->run != all->run ? *rank : all->differs;
+}
+
+/* A band has the same tiles everywhere only if all cut alike, though some have less memory. */
+static sx_status agree(const sxi_plan *plan, int64_t *room) {
+    agreement a = {.room = sxi_memory_left(plan->cluster) / 2, .differs = -1};
+    int64_t rank = 0;
+    if (sx_cluster_size(plan->cluster) > 1) {
+        SXI_TRY(sxi_plan_identify(plan, &a.run));
+        SXI_TRY(sxi_ranks_reduce(plan->cluster, &a, sizeof a, add_agreement, &rank));
+    }
+    *room = a.room;
+    return a.differs < 0 ? SX_OK
+                         : SXI_FAIL(SX_ERR_ARGUMENT,
+                                    "rank %lld has other inputs or options than rank 0: all must "
+                                    "see the same files, with the same names, sizes and times",
+                                    (long long)a.differs);
+}
+
 static sx_status cut_bands(sxi_plan *plan) {
-    int64_t bytes = 0;
+    int64_t bytes = 0, room = 0;
+    SXI_TRY(agree(plan, &room));
     if (plan->tiles == 0) {
         return SX_OK;
     }
     SXI_TRY(bytes_of(plan, plan->dimensions.n - 1, 1, &bytes));
     plan->reads = bytes > 0;
     if (plan->reads) { /* one band is read while another is computed */
-        SXI_TRY(cut_reading(plan, sxi_memory_left(plan->cluster) / 2));
+        SXI_TRY(cut_reading(plan, room));
     } else {
         cut_memory(plan);
     }

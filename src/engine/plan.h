@@ -29,6 +29,10 @@ typedef struct sxi_plan {
 sx_status sxi_plan_make(const sx_task *task, sxi_plan *plan);
 void sxi_plan_free(sxi_plan *plan);
 
+/* sxi_plan_identify - a hash of what makes two runs of a task the same one: words, key, extents, types.
+ * SX_ERR_MEMORY. */
+sx_status sxi_plan_identify(const sxi_plan *plan, uint64_t *run);
+
 /* sxi_plan_band - the tiles of a band. sxi_plan_needs - what they are computed from. */
 void sxi_plan_band(const sxi_plan *plan, int64_t band, int64_t *first, int64_t *tiles);
 sx_status sxi_plan_needs(const sxi_plan *plan, int64_t first, int64_t tiles, sxi_needs *needs);

@@ -31,6 +31,22 @@ struct sxi_trace {
     int64_t n, room, lost;
 };
 
+static const char HEAD[] = "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n";
+
+/* An older trace is replaced, nothing else: neither a cube nor its fit. */
+static sx_status check_target(const char *path) {
+    char head[sizeof HEAD - 1];
+    FILE *file = fopen(path, "rb");
+    const size_t got = file ? fread(head, 1, sizeof head, file) : 0;
+    if (file) {
+        fclose(file);
+    }
+    return memcmp(head, HEAD, got) == 0
+               ? SX_OK
+               : SXI_FAIL(SX_ERR_EXISTS, "%s exists and is no trace: give another name for it",
+                          path);
+}
+
 void sxi_trace_free(struct sxi_trace **trace) {
     struct sxi_trace *gone = *trace;
     if (gone) {
@@ -55,7 +71,8 @@ sx_status sx_engine_trace(sx_cluster *cluster, const char *path) {
     made->path = name;
     pthread_mutex_init(&made->lock, NULL);
     /* Clocks of machines differ: times count from this moment. */
-    const sx_status status = sxi_ranks_barrier(cluster);
+    const sx_status status =
+        sxi_ranks_agree(cluster, sx_cluster_rank(cluster) == 0 ? check_target(path) : SX_OK);
     made->begun = sxi_now();
     engine->trace = made;
     return status;
@@ -179,8 +196,9 @@ out:
 }
 
 static sx_status write_file(const char *path, const char *text, size_t length) {
+    SXI_TRY(check_target(path)); /* once more: an output may have got this name */
     FILE *file = fopen(path, "wb");
-    bool good = file && fputs("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n", file) >= 0;
+    bool good = file && fputs(HEAD, file) >= 0;
     good = good && (length < 2 || fwrite(text, 1, length - 2, file) == length - 2);
     good = good && fputs("\n]}\n", file) >= 0;
     good = file && fclose(file) == 0 && good;

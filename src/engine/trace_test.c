@@ -70,4 +70,24 @@ START_TEST(a_place_that_cannot_be_written_is_told) {
 }
 END_TEST
 
-SX_TEST_MAIN("trace", a_trace_names_every_tile_once, a_place_that_cannot_be_written_is_told)
+/* An input is never replaced, nor an output that got the name of the trace meanwhile. */
+START_TEST(only_a_trace_is_replaced) {
+    const char *path = sx_folder("cube.h5");
+    char kept[8] = "";
+    sx_cluster *cluster = NULL;
+    ck_ok(sx_cluster_open(NULL, &cluster));
+    ck_ok(sx_engine_trace(cluster, path));
+    ck_ok(sx_engine_trace_end(cluster));
+    ck_ok(sx_engine_trace(cluster, path));
+    FILE *file = fopen(path, "wb");
+    ck_assert(file && fputs("a cube", file) >= 0 && fclose(file) == 0);
+    ck_fails(sx_engine_trace_end(cluster), SX_ERR_EXISTS, "exists and is no trace");
+    sx_cluster_close(&cluster);
+    file = fopen(path, "rb");
+    ck_assert(file && fgets(kept, sizeof kept, file) && fclose(file) == 0);
+    ck_assert_str_eq(kept, "a cube");
+}
+END_TEST
+
+SX_TEST_MAIN("trace", a_trace_names_every_tile_once, a_place_that_cannot_be_written_is_told,
+             only_a_trace_is_replaced)

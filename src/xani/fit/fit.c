@@ -32,7 +32,8 @@ typedef struct job {
     sxi_fit_samples samples;
     sxi_fit_maps maps;
     sxi_fit_work work;
-    char *journal, *key; /* NULL: without --resume */
+    char *journal; /* NULL: without --resume */
+    char *key;     /* the same on all ranks, and when it goes on */
 } job;
 
 /* --- what came of it --- */
@@ -219,7 +220,7 @@ static sx_status name_journal(job *j) {
     char *journal = sxi_text_take(&name);
     if (journal && j->options.resume) {
         j->journal = journal;
-        return sxi_fit_key(j->input, &j->options, j->info, &j->key);
+        return SX_OK;
     }
     if (journal && access(journal, F_OK) == 0) {
         sx_log(
@@ -253,6 +254,7 @@ static sx_status prepare(job *j) {
     SXI_TRY(sx_dcos_plan_create(j->info->nt, j->info->delay_ps, &j->options.dcos, &j->plan));
     describe_job(j);
     SXI_TRY(name_journal(j));
+    SXI_TRY(sxi_fit_key(j->input, &j->options, j->info, &j->key));
     SXI_TRY(choose_scratch(j));
     j->maps = (sxi_fit_maps){.info = j->info,
                              .options = &j->options,
