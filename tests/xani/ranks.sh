@@ -54,6 +54,7 @@ grep -q 'nowhere.h5: no such file' said || fail 'it does not name the file'
 [ ! -e no.h5 ] || fail 'a failure leaves an output'
 
 # Ranks that see other files than rank 0 would mix two runs in one result.
+# shellcheck disable=SC2016 # each rank expands its own
 ranked() { ranks 2 bash -c '"$SEXTANT" xani fit "cube$OMPI_COMM_WORLD_RANK.h5" -o mixed.h5 -q $1' -- "$1"; }
 for other in 12x10 10x10; do
     "$SEXTANT" xani simulate --shape 10x10 --delays 60 -o cube0.h5 --overwrite -q >/dev/null
@@ -66,6 +67,7 @@ done
 # Ranks with different amounts of memory cut the same bands.
 "$SEXTANT" xani simulate --shape 60x100 --delays 120 -o uneven.h5 -q >/dev/null
 "$SEXTANT" xani fit uneven.h5 -o even.h5 -q --threads 1
+# shellcheck disable=SC2016
 ranks 2 bash -c '"$SEXTANT" xani fit uneven.h5 -o mixed.h5 -q --memory $((2 + 30 * OMPI_COMM_WORLD_RANK))M' ||
     fail 'ranks with different budgets fail'
 "$here/same.py" even.h5 mixed.h5 || fail 'a result depends on the budgets of ranks'
