@@ -14,9 +14,9 @@ typedef struct values {
     const char *detector, *i0, *delay, *laser, *laser_pattern, *xray, *mask;
     const char *time_tool, *time_tool_amplitude, *time_tool_width;
     const char *i0_range, *time_tool_range, *amplitude_range, *width_range, *delay_range;
-    const char *edges, *angles;
+    const char *edges, *angles, *calibration;
     double delay_scale, bin_width, i0_offset, photon_energy, scale, i0_scale;
-    int time_tool_sign, off, sigma;
+    int time_tool_sign, off, sigma, raw, common_mode;
     bool no_time_tool, fit_i0_offset;
 } values;
 
@@ -72,6 +72,13 @@ static const sx_option options[] = {
                "time, against slow drifts; default pooled"),
     CLI_OPTION(values, sigma, CHOICE, "sigma-from", "all|bin",
                "learn the noise of a pixel from all bins, or for each from itself; default all"),
+    CLI_OPTION(values, raw, CHOICE, "raw", "none|plain|jungfrau|epix10ka|epix100",
+               "what the detector wrote, where frames are not calibrated; default none"),
+    CLI_OPTION(
+        values, calibration, TEXT, "calibration", "FILE:/group",
+        "pedestal, gain, mask and config of raw frames; default: UserDataCfg of the detector"),
+    CLI_OPTION(values, common_mode, CHOICE, "common-mode", "none|rows|columns|banks",
+               "take the median of rows, columns or whole banks of the readout off raw frames"),
     CLI_OPTION(values, mask, TEXT, "mask", "FILE:/path", "dataset of one frame, 0 is good"),
     CLI_RANGE(values, photon_energy, REAL, "photon-energy", "EV",
               "kept in the cube; default: mean of ebeam/photon_energy, if there", 1e-3, 1e9),
@@ -172,6 +179,9 @@ static sx_status parse(cli_call *call, const values *v, parsed *p) {
                                           .delay = v->delay,
                                           .laser = v->laser,
                                           .laser_pattern = v->laser_pattern,
+                                          .raw = (sx_reduce_raw)v->raw,
+                                          .calibration = v->calibration,
+                                          .common_mode = (sx_reduce_common_mode)v->common_mode,
                                           .xray = v->xray,
                                           .time_tool = v->time_tool,
                                           .time_tool_amplitude = v->time_tool_amplitude,

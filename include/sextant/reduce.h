@@ -135,6 +135,23 @@ typedef struct sx_reduce_angle {
     double value;
 } sx_reduce_angle;
 
+/* What frames hold: energy or counts; or what a detector read out, to be calibrated. */
+typedef enum sx_reduce_raw {
+    SX_REDUCE_RAW_NONE,
+    SX_REDUCE_RAW_PLAIN,    /* one stage of gain, 16 bits */
+    SX_REDUCE_RAW_JUNGFRAU, /* 14 bits, the stage in the two above */
+    SX_REDUCE_RAW_EPIX10KA, /* 14 bits, the stage by the bit above and the configuration of the pixel */
+    SX_REDUCE_RAW_EPIX100 /* one stage */
+} sx_reduce_raw;
+
+/* The median of what is taken off pixels in the first stage. */
+typedef enum sx_reduce_common_mode {
+    SX_REDUCE_COMMON_MODE_NONE,
+    SX_REDUCE_COMMON_MODE_ROWS,    /* each row of a bank of the readout */
+    SX_REDUCE_COMMON_MODE_COLUMNS, /* each column of a bank */
+    SX_REDUCE_COMMON_MODE_BANKS    /* a whole bank */
+} sx_reduce_common_mode;
+
 /* All zero: defaults. Fields are names of the facility (datasets of the files, SOURCE/key of European XFEL,
  * channels of SwissFEL), NAME[k] for one element; NULL: looked for under their usual names. */
 typedef struct sx_xani_reduce_options {
@@ -154,7 +171,11 @@ typedef struct sx_xani_reduce_options {
     sx_reduce_window delay_range;
     sx_reduce_off off; /* binned: laser-off shots go with the laser-on shot nearest in time */
     sx_cube_options cube;
-    const char *mask;       /* FILE:/path of one frame, 0 is good */
+    const char *mask; /* FILE:/path of one frame, 0 is good */
+    sx_reduce_raw raw;
+    const char
+        *calibration; /* FILE:/group with pedestal, gain, mask; NULL: UserDataCfg of the detector */
+    sx_reduce_common_mode common_mode;
     double scale, i0_scale; /* 0: 1 for pixels, by the median for I0 */
     double photon_energy;   /* eV; 0: of ebeam/photon_energy where there is one */
     const sx_reduce_angle *angles;

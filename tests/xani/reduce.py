@@ -76,6 +76,39 @@ for name, (dtype, storage) in STORED.items():
         np.testing.assert_allclose(f["cube/delay"], delay, atol=1e-6, err_msg=name)
         assert list(f["cube/signal"].dims[1]) == ["segment"] and f["cube"].attrs["signal"] == "signal", name
 
+# Raw frames of a Jungfrau give the cube of the calibrated ones; constants of the run or of a file.
+pedestal = 500 + 3000.0 * random.random((3, *FRAME))
+gain = np.array([8.0, -0.25, -0.02])[:, None, None, None] * (1 + 0.1 * random.random((3, *FRAME)))
+stage = np.where(frames > np.median(frames), 1, 0) + (frames > np.quantile(frames, 0.9))
+picked = np.take_along_axis(np.broadcast_to(pedestal, (N, *pedestal.shape)), stage[:, None], 1)[:, 0]
+gains = np.take_along_axis(np.broadcast_to(gain, (N, *gain.shape)), stage[:, None], 1)[:, 0]
+adu = np.clip(np.round(picked + gains * frames), 0, 0x3FFF).astype("u2")
+bad = np.zeros(FRAME, "u1")
+bad[1, 2, 3] = 1
+energy = ((adu - picked) / gains).astype("f4")
+raw = adu | np.array([0, 0x4000, 0xC000], "u2")[stage]
+write("energy.h5", energy)
+write("raw.h5", raw)
+for name, words in (("raw.h5", []), ("energy.h5", None)):
+    with h5py.File(name, "a") as f:
+        f["UserDataCfg/det/mask"] = 1 - bad
+        if words is not None:
+            f["UserDataCfg/det/ped"], f["UserDataCfg/det/gain"] = pedestal, gain
+with h5py.File("constants.h5", "w") as f:
+    f["jf/pedestal"], f["jf/gain"], f["jf/mask"] = pedestal, gain, bad
+run("reduce", "energy.h5", "-o", "energy.cube", *ARGS)
+for name, words in (("own", []), ("file", ["--calibration", "constants.h5:/jf"])):
+    run("reduce", "raw.h5", "--raw", "jungfrau", *words, "-o", f"{name}.cube", *ARGS)
+    with h5py.File(f"{name}.cube") as a, h5py.File("energy.cube") as b:
+        np.testing.assert_allclose(a["cube/signal"], b["cube/signal"], rtol=1e-4, atol=1e-5, err_msg=name)
+        assert np.isnan(a["cube/signal"][:, 1, 2, 3]).all() and a["cube/mask"][1, 2, 3] == 1
+done = run("reduce", "energy.h5", "--raw", "jungfrau", "--calibration", "constants.h5:/jf", "-o", "no.h5", *ARGS, code=1)
+assert "uint16" in done.stderr, done.stderr
+done = run("reduce", "raw.h5", "--common-mode", "rows", "-o", "no.h5", *ARGS, code=1)
+assert "--raw" in done.stderr, done.stderr
+done = run("reduce", "raw.h5", "--raw", "jungfrau", "--common-mode", "rows", "-o", "no.h5", *ARGS, code=1)
+assert "256 x 64" in done.stderr and not os.path.exists("no.h5"), done.stderr
+
 # A part that is missing is an error, never zeros.
 with h5py.File("gone.h5", "w") as f:
     layout = h5py.VirtualLayout((N, *FRAME), "u2")

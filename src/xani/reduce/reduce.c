@@ -28,6 +28,7 @@ typedef struct job {
     int64_t shots, on, off; /* of all files; before the bins */
     double *edges;
     uint8_t *mask;
+    sxi_calibration calibration;
     bool has_tool;
     double photon_energy, *angle; /* [angle_count] */
     sx_reducer *reducer;
@@ -156,6 +157,59 @@ out:
     return status;
 }
 
+/* The constants of a raw detector: a group of a file, or what smalldata keeps of the detector. */
+static sx_status read_calibration(job *j, const sxi_shots *s) {
+    const sx_xani_reduce_options *o = j->options;
+    const char *split = o->calibration ? strstr(o->calibration, ":/") : NULL;
+    char path[4096], group[SXI_SHOT_NAME + 40];
+    sx_hdf5 *file = NULL, *own = NULL;
+    if (!o->raw) {
+        return o->calibration || o->common_mode
+                   ? SXI_FAIL(SX_ERR_ARGUMENT,
+                              "constants or common mode are for raw frames: say --raw, what the "
+                              "detector wrote")
+                   : SX_OK;
+    }
+    if (o->calibration) {
+        if (!split || (size_t)(split - o->calibration) >= sizeof path) {
+            return SXI_FAIL(SX_ERR_ARGUMENT, "--calibration %s names no group; write FILE:/group",
+                            o->calibration);
+        }
+        snprintf(path, sizeof path, "%.*s", (int)(split - o->calibration), o->calibration);
+        SXI_TRY(sx_hdf5_open(path, &file));
+        snprintf(group, sizeof group, "%.250s", strcmp(split + 1, "/") == 0 ? "" : split + 1);
+    } else {
+        snprintf(group, sizeof group, "UserDataCfg/%.*s", (int)strcspn(s->detector, "/"),
+                 s->detector);
+        snprintf(path, sizeof path, "%.280s/ped", group);
+        if (!s->facility->find(s, path, 0, &own, path)) {
+            return SXI_FAIL(SX_ERR_MISSING,
+                            "%s keeps no pedestals of %s (%s/ped): give --calibration FILE:/group",
+                            s->path, s->detector, group);
+        }
+    }
+    const sx_status status =
+        sxi_calibration_read(file ? file : own, group, !file, o->raw, o->common_mode, j->rank,
+                             j->shape, &j->calibration);
+    sx_hdf5_close(&file);
+    return status;
+}
+
+/* What cannot be calibrated is masked. */
+static sx_status mask_bad(job *j) {
+    if (!j->options->raw) {
+        return SX_OK;
+    }
+    j->mask = j->mask ? j->mask : calloc((size_t)j->pixels, 1);
+    if (!j->mask) {
+        return SXI_FAIL(SX_ERR_MEMORY, "no memory for a mask");
+    }
+    for (int64_t p = 0; p < j->pixels; p++) {
+        j->mask[p] |= j->calibration.bad[p];
+    }
+    return SX_OK;
+}
+
 static sx_status read_motors(job *j, const sxi_shots *s) {
     const sx_xani_reduce_options *o = j->options;
     j->photon_energy = o->photon_energy;
@@ -196,6 +250,8 @@ static sx_status look_through(job *j, int run) {
         j->has_tool = s.tool_ps != NULL;
         SXI_GO(median_i0(&chosen, &j->i0));
         SXI_GO(read_mask(j, &s));
+        SXI_GO(read_calibration(j, &s));
+        SXI_GO(mask_bad(j));
         SXI_GO(read_motors(j, &s));
     }
     if ((s.tool_ps != NULL) != j->has_tool) {
@@ -282,6 +338,7 @@ static sx_status reduce_file(job *j, int run, const sx_reducer_options *bins) {
                          .reducer = j->reducer,
                          .check = j->check,
                          .i0_offset = j->options->cube.i0_offset,
+                         .calibration = j->options->raw ? &j->calibration : NULL,
                          .context = j->context,
                          .before = j->done,
                          .all = j->shots};
@@ -426,6 +483,7 @@ sx_status sx_xani_reduce(int runs, const char *const *paths, const sx_xani_reduc
     }
     sx_reducer_destroy(&j.reducer);
     sxi_check_destroy(&j.check);
+    sxi_calibration_free(&j.calibration);
     free(j.edges);
     free(j.mask);
     free(j.angle);

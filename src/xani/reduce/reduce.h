@@ -6,6 +6,7 @@
 #include <sextant/reduce.h>
 
 #include "io/facility/shots.h"
+#include "xani/calibration/calibration.h"
 
 /* --- choosing shots (reduce_select.c) --- */
 
@@ -56,6 +57,7 @@ typedef struct sxi_frames {
     sx_reducer *reducer;
     sxi_check *check;
     double i0_offset;
+    const sxi_calibration *calibration; /* NULL: frames are calibrated */
     const sx_context *context;
     int64_t before, all; /* shots of the files before this one, and of all: for the progress */
     int64_t bytes;       /* out: of the frames that were added, as stored */

@@ -14,7 +14,8 @@ static const int64_t BATCH_BYTES = (int64_t)8 << 20;
 
 /* Shots of a file that are read together. */
 typedef struct batch {
-    sx_array memory; /* [frames of a batch, pixels] */
+    sx_array memory; /* [frames of a batch, pixels], as read */
+    float *energy;   /* the same, calibrated; NULL: nothing is to be calibrated */
     sx_hdf5_request *request;
     int64_t count;         /* shots to add */
     const void **frame;    /* [frames] */
@@ -24,7 +25,7 @@ typedef struct batch {
 
 typedef struct reading {
     sxi_frames *f;
-    sx_dtype dtype;
+    sx_dtype dtype; /* as read */
     int64_t pixels, part_pixels;
     int64_t frames; /* of a batch */
     int64_t next;   /* shot */
@@ -58,6 +59,13 @@ static sx_status batch_create(const reading *r, batch *b) {
     b->frame = malloc(n * sizeof *b->frame);
     b->shot = malloc(n * sizeof *b->shot);
     b->check = malloc(n * sizeof *b->check);
+    if (r->f->calibration) {
+        b->energy = malloc(n * (size_t)r->pixels * sizeof *b->energy);
+        if (!b->energy) {
+            return SXI_FAIL(SX_ERR_MEMORY, "no memory to calibrate %lld frames",
+                            (long long)r->frames);
+        }
+    }
     return b->frame && b->shot && b->check
                ? SX_OK
                : SXI_FAIL(SX_ERR_MEMORY, "no memory for %lld frames", (long long)r->frames);
@@ -69,6 +77,7 @@ static void batch_destroy(batch *b) {
         sx_hdf5_wait(&b->request, NULL);
     }
     sx_array_destroy(&b->memory);
+    free(b->energy);
     free(b->frame);
     free(b->shot);
     free(b->check);
@@ -266,7 +275,19 @@ static sx_status read_and_add(reading *r) {
     return SX_OK;
 }
 
+/* Raw frames are whole numbers of 16 bits, all of whose parts are there. */
+static sx_status check_raw(const sxi_frames *f) {
+    const sxi_shots *s = f->shots;
+    if (!f->calibration || (s->dtype == SX_U16 && !s->gaps)) {
+        return SX_OK;
+    }
+    return SXI_FAIL(SX_ERR_TYPE, "%s:%s holds %s%s; raw frames to be calibrated are uint16, whole",
+                    s->path, s->detector, sx_dtype_name(s->dtype),
+                    s->gaps ? ", and parts of some were not recorded" : "");
+}
+
 sx_status sxi_frames_add(sxi_frames *f) {
+    SXI_TRY(check_raw(f));
     reading r = {.f = f, .dtype = added_as(f->shots), .pixels = 1};
     for (int d = 0; d < f->shots->rank; d++) {
         r.pixels *= f->shots->shape[d];
