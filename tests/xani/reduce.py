@@ -77,7 +77,7 @@ for name, (dtype, storage) in STORED.items():
         assert list(f["cube/signal"].dims[1]) == ["segment"] and f["cube"].attrs["signal"] == "signal", name
 
 # Raw frames of a Jungfrau give the cube of the calibrated ones; constants of the run or of a file.
-pedestal = 500 + 3000.0 * random.random((3, *FRAME))
+pedestal = 500 + random.integers(0, 48000, (3, *FRAME)) / 16  # exact in single precision
 gain = np.array([8.0, -0.25, -0.02])[:, None, None, None] * (1 + 0.1 * random.random((3, *FRAME)))
 stage = np.where(frames > np.median(frames), 1, 0) + (frames > np.quantile(frames, 0.9))
 picked = np.take_along_axis(np.broadcast_to(pedestal, (N, *pedestal.shape)), stage[:, None], 1)[:, 0]

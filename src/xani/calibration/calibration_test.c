@@ -9,7 +9,7 @@
 #include "sx_check.h"
 #include "sx_folder.h"
 
-enum { ROWS = 512, COLUMNS = 1024, PIXELS = ROWS * COLUMNS };
+enum { ROWS = 512, COLUMNS = 192, PIXELS = ROWS * COLUMNS };
 
 static void put(sxi_h5_writer *writer, const char *name, sx_dtype dtype, int rank,
                 const int64_t *shape, void *values) {
@@ -110,8 +110,8 @@ static void check_common_mode(sx_reduce_common_mode mode) {
                                .inverse = inverse,
                                .bad = bad};
     for (int p = 0; p < PIXELS; p++) {
-        const int y = p / COLUMNS, x = p % COLUMNS, bank = y / 256 * 16 + x / 64;
-        const int group = mode == SX_REDUCE_COMMON_MODE_ROWS      ? y * 16 + x / 64
+        const int y = p / COLUMNS, x = p % COLUMNS, bank = y / 256 * 3 + x / 64;
+        const int group = mode == SX_REDUCE_COMMON_MODE_ROWS      ? y * 3 + x / 64
                           : mode == SX_REDUCE_COMMON_MODE_COLUMNS ? y / 256 * COLUMNS + x
                                                                   : bank;
         const int common = group % 41 - 20, photon = p % 9 == 0 ? 60 : 0;

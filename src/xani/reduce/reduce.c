@@ -181,8 +181,9 @@ static sx_status read_calibration(job *j, const sxi_shots *s) {
     } else {
         snprintf(group, sizeof group, "UserDataCfg/%.*s", (int)strcspn(s->detector, "/"),
                  s->detector);
-        snprintf(path, sizeof path, "%.280s/ped", group);
-        if (!s->facility->find(s, path, 0, &own, path)) {
+        char pedestal[SXI_SHOT_NAME + 48];
+        snprintf(pedestal, sizeof pedestal, "%s/ped", group);
+        if (!s->facility->find(s, pedestal, 0, &own, path)) {
             return SXI_FAIL(SX_ERR_MISSING,
                             "%s keeps no pedestals of %s (%s/ped): give --calibration FILE:/group",
                             s->path, s->detector, group);

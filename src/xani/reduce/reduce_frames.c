@@ -243,14 +243,32 @@ out:
 
 /* --- adding --- */
 
+/* Frames in energy instead of those that were read. */
+static sx_status calibrate(reading *r, batch *b) {
+    bool good = true;
+#pragma omp parallel for num_threads(sx_threads(r->f->context)) schedule(dynamic)
+    for (int64_t k = 0; k < b->count; k++) {
+        float *energy = b->energy + k * r->pixels;
+        if (sxi_calibrate(r->f->calibration, b->frame[k], energy) != SX_OK) {
+#pragma omp atomic write
+            good = false;
+        }
+        b->frame[k] = energy;
+    }
+    return good ? SX_OK : SXI_FAIL(SX_ERR_MEMORY, "no memory to calibrate frames");
+}
+
 static sx_status batch_add(reading *r, batch *b) {
     sxi_frames *f = r->f;
+    const sx_dtype dtype = f->calibration ? SX_F32 : r->dtype;
     if (b->request) {
         SXI_TRY(sx_hdf5_wait(&b->request, NULL));
     }
-    SXI_TRY(
-        sxi_check_add(f->check, r->dtype, b->count, b->frame, b->check, f->i0_offset, f->context));
-    SXI_TRY(sxi_reducer_add_at(f->reducer, r->dtype, b->count, b->frame, b->shot, f->context));
+    if (f->calibration) {
+        SXI_TRY(calibrate(r, b));
+    }
+    SXI_TRY(sxi_check_add(f->check, dtype, b->count, b->frame, b->check, f->i0_offset, f->context));
+    SXI_TRY(sxi_reducer_add_at(f->reducer, dtype, b->count, b->frame, b->shot, f->context));
     f->bytes += b->count * r->pixels * (int64_t)sx_dtype_size(f->shots->dtype);
     return SX_OK;
 }
