@@ -8,7 +8,7 @@
 
 typedef struct values {
     cli_common common;
-    const char *output, *geometry, *crystal, *path, *force_constants, *poscar;
+    const char *output, *geometry, *crystal, *path, *force_constants, *poscar, *bands;
     int branch;
     double radius, voxel;
 } values;
@@ -33,6 +33,10 @@ static const sx_option options[] = {
                "FORCE_CONSTANTS of phonopy, for calculated bands along the path"),
     CLI_OPTION(values, poscar, TEXT, "poscar", "FILE",
                "POSCAR of the unit cell that they belong to"),
+    CLI_OPTION(
+        values, bands, TEXT, "bands", "FILE",
+        "instead: calculated bands as a table with commas and the columns h, k, l, f1, f2, ... "
+        "in THz"),
     CLI_COMMON_OPTIONS};
 
 static sx_status check(cli_call *call, const values *v) {
@@ -41,7 +45,9 @@ static sx_status check(cli_call *call, const values *v) {
     status = status == SX_OK ? cli_need(call, v->crystal, "--crystal FILE") : status;
     if (status == SX_OK && v->force_constants) {
         status = cli_need(call, v->poscar, "--poscar FILE");
-        status = status == SX_OK ? cli_need(call, v->path, "--path STOPS") : status;
+    }
+    if (status == SX_OK && (v->force_constants || v->bands)) {
+        status = cli_need(call, v->path, "--path STOPS");
     }
     return status;
 }
@@ -61,7 +67,7 @@ static sx_status print(const values *v, const sx_xani_dispersion_summary *summar
     if (v->path) {
         printf("%lld modes on the path %s\n", (long long)summary->points, v->path);
     }
-    if (v->force_constants && summary->points > 0) {
+    if ((v->force_constants || v->bands) && summary->points > 0) {
         printf("they lie %.3g THz (root mean square) from the calculated bands\n",
                summary->residual);
     }
@@ -83,6 +89,7 @@ static sx_status run(cli_call *call, const void *data) {
                                                    .voxel = v->voxel,
                                                    .force_constants = v->force_constants,
                                                    .poscar = v->poscar,
+                                                   .bands = v->bands,
                                                    .branch = (sx_branch)v->branch,
                                                    .overwrite = v->common.overwrite};
     sx_xani_dispersion_summary summary;

@@ -185,6 +185,7 @@ typedef struct sx_xani_dispersion_options {
     double voxel;                /* of the volume, reciprocal lattice units; 0: 0.05 */
     const char *force_constants; /* as phonopy writes them, for calculated bands; NULL: none */
     const char *poscar;          /* their unit cell, that of the crystal; with force_constants */
+    const char *bands; /* or a table of them: CSV with columns h, k, l, f1, f2, ... (THz) */
     sx_branch branch;
     bool overwrite;
 } sx_xani_dispersion_options;

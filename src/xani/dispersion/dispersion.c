@@ -12,30 +12,18 @@ static const char *const branches[] = {
     [SX_BRANCH_RAW] = "raw: the intensity oscillates at the frequency of a phonon",
     [SX_BRANCH_SUM] = "sum: frequencies are sums or differences of those of two phonons"};
 
-/* Force constants must be those of this crystal. */
-static sx_status check_cell(const sxi_dispersion *d) {
-    for (int i = 0; i < 3; i++) {
-        double axis[3] = {0}, q[3];
-        axis[i] = 1;
-        sx_phonons_q(d->phonons, axis, q);
-        const double model = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2]);
-        const double crystal = sx_crystal_length(d->crystal, axis);
-        if (!(fabs(model / crystal - 1) < 0.02)) {
-            return SXI_FAIL(SX_ERR_FORMAT,
-                            "the cell of %s has a reciprocal axis %c* of %.4g 1/Angstrom, that of "
-                            "the crystal %.4g: give both for the same cell",
-                            d->options->poscar, "abc"[i], model, crystal);
-        }
-    }
-    return SX_OK;
-}
-
 static sx_status prepare(sxi_dispersion *d, int files, const char *const *fits) {
     const sx_xani_dispersion_options *o = d->options;
     SXI_TRY(sx_crystal_read(o->crystal, &d->crystal));
+    if (o->force_constants && o->bands) {
+        return SXI_FAIL(SX_ERR_ARGUMENT, "bands from force constants and from a table: give one");
+    }
     if (o->force_constants) {
-        SXI_TRY(sx_phonons_read(o->force_constants, o->poscar, NULL, &d->phonons));
-        SXI_TRY(check_cell(d));
+        sx_phonons *phonons = NULL;
+        SXI_TRY(sx_phonons_read(o->force_constants, o->poscar, NULL, &phonons));
+        SXI_TRY(sxi_bands_model(&phonons, d->crystal, o->poscar, &d->bands));
+    } else if (o->bands) {
+        SXI_TRY(sxi_bands_read(o->bands, d->crystal, &d->bands));
     }
     return sxi_dispersion_place(d, files, fits, o->geometry);
 }

@@ -5,10 +5,10 @@
 #define SXI_XANI_DISPERSION_H
 
 #include <sextant/crystal.h>
-#include <sextant/phonons.h>
 #include <sextant/xani.h>
 
 #include "io/hdf5/h5file.h"
+#include "xani/dispersion/bands.h"
 #include "xani/figure/figure_load.h"
 
 /* Where every pixel of the maps of a run scatters to. */
@@ -23,7 +23,7 @@ typedef struct sxi_dispersion {
     const sx_xani_dispersion_options *options;
     const sx_context *context;
     sx_crystal *crystal;
-    sx_phonons *phonons; /* NULL: none given */
+    sxi_bands bands; /* count 0: none given */
     int runs;
     sxi_sheet_run *run;
     sx_xani_dispersion_summary *summary;

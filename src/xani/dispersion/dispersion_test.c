@@ -161,7 +161,9 @@ static void open_run(int run, sx_xani_dispersion_options *options, sx_xani_dispe
     const char *path = sx_folder(fit);
     *d = (sxi_dispersion){.options = options, .summary = s};
     ck_ok(sx_crystal_read(sx_folder("crystal.yaml"), &d->crystal));
-    ck_ok(sx_phonons_model("diamond", "Si", 5.431, 15.5, &d->phonons));
+    sx_phonons *model = NULL;
+    ck_ok(sx_phonons_model("diamond", "Si", 5.431, 15.5, &model));
+    ck_ok(sxi_bands_model(&model, d->crystal, "", &d->bands));
     ck_ok(sxi_dispersion_place(d, 1, &path, sx_folder(pixels)));
 }
 
@@ -206,6 +208,76 @@ START_TEST(residuals_are_none) {
     ck_assert_int_ge(summary.points, 2 * (NPIX - 1));
     ck_assert_double_lt(summary.residual, 1e-5);
     sxi_dispersion_release(&d);
+}
+END_TEST
+
+/* --- bands --- */
+
+static const char *write_csv(const char *text) {
+    const char *path = sx_folder("bands.csv");
+    FILE *file = fopen(path, "w");
+    ck_assert_ptr_nonnull(file);
+    fputs(text, file);
+    fclose(file);
+    return path;
+}
+
+/* Names in any order, comments, equivalents, and between two rows. */
+START_TEST(bands_of_a_table) {
+    setup();
+    sxi_bands b;
+    double f[2];
+    const double on[] = {0.1, 0, 0}, same[] = {0, 2, 1.9}, middle[] = {0.105, 0, 0},
+                 off[] = {0.4, 0, 0};
+    ck_ok(sxi_bands_read(write_csv("# made by hand\n# segment, f1,k,h,l ,f2\nGX,1,0,0.1,0,3\n"
+                                   "GX,2,0,0.11,0,5\n\nXW,7,0.5,1,0,9\n"),
+                         crystal, &b));
+    ck_assert_int_eq(b.count, 2);
+    ck_ok(sxi_bands_at(&b, on, f));
+    ck_assert(f[0] == 1 && f[1] == 3);
+    ck_ok(sxi_bands_at(&b, same, f));
+    ck_near(f[0], 1, 0, 1e-9);
+    ck_ok(sxi_bands_at(&b, middle, f));
+    ck_near(f[0], 1.5, 0, 1e-9);
+    ck_near(f[1], 4, 0, 1e-9);
+    ck_ok(sxi_bands_at(&b, off, f));
+    ck_assert(isnan(f[0]) && isnan(f[1]));
+    sxi_bands_free(&b);
+    ck_fails(sxi_bands_read(write_csv("1,2,3,4\n"), crystal, &b), SX_ERR_FORMAT, "h, k, l, f1");
+    ck_fails(sxi_bands_read(write_csv("h,k,l,f1\n0,0,0\n"), crystal, &b), SX_ERR_FORMAT,
+             "line 2: 3 columns found, expected 4");
+    ck_fails(sxi_bands_read(write_csv("h,k,l,f1\n0,0,0,x\n"), crystal, &b), SX_ERR_FORMAT,
+             "f1 is 'x'");
+    ck_fails(sxi_bands_read(write_csv("h,k,l,f1\n"), crystal, &b), SX_ERR_FORMAT, "no bands");
+}
+END_TEST
+
+/* Bands of phonopy at 564 q are those of the force constants they were calculated from. */
+START_TEST(bands_of_phonopy) {
+    setup();
+    char forces[4096], poscar[4096];
+    const char *data = sx_data("phonopy/Si_FORCE_CONSTANTS_full");
+    if (!data) {
+        return;
+    }
+    snprintf(forces, sizeof forces, "%s", data);
+    snprintf(poscar, sizeof poscar, "%s", sx_data("phonopy/Si-gruneisen-orig/POSCAR-unitcell"));
+    sx_phonons *model;
+    sxi_bands table;
+    ck_ok(sx_phonons_read(forces, poscar, NULL, &model));
+    ck_ok(sxi_bands_read(sx_data("phonopy/Si_truth_dispersion.csv"), crystal, &table));
+    ck_assert_int_eq(table.count, 6);
+    ck_assert_int_eq(table.rows, 564);
+    for (int64_t i = 0; i < table.rows; i += 9) {
+        double f[6], g[6];
+        ck_ok(sxi_bands_at(&table, table.q + 3 * i, f));
+        ck_ok(sx_phonons_modes(model, table.q + 3 * i, g, NULL));
+        for (int k = 0; k < 6; k++) {
+            ck_near(f[k], g[k], 0, 1e-4);
+        }
+    }
+    sxi_bands_free(&table);
+    sx_phonons_destroy(&model);
 }
 END_TEST
 
@@ -384,8 +456,8 @@ START_TEST(a_wrong_orientation_is_told) {
 END_TEST
 
 SX_TEST_RUNNER("dispersion", run_tests, a_wrong_orientation_is_told, pixels_are_found_on_the_path,
-               residuals_are_none, the_branch_is_a_choice, voxels_hold_the_pixels,
-               what_is_missing_is_told)
+               residuals_are_none, bands_of_a_table, bands_of_phonopy, the_branch_is_a_choice,
+               voxels_hold_the_pixels, what_is_missing_is_told)
 
 int main(void) {
     const int failed = run_tests();

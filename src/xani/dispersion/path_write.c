@@ -160,7 +160,7 @@ static double nearest(const double *band, int bands, sx_branch branch, double fr
 }
 
 static sx_status write_bands(const sxi_dispersion *d, const sxi_path *path, sxi_h5_writer *writer) {
-    const int bands = 3 * d->phonons->atoms;
+    const int bands = d->bands.count;
     const int64_t n = (int64_t)(path->count - 1) * PER_SEGMENT;
     const int64_t shape[] = {n, bands};
     sx_array array;
@@ -178,12 +178,14 @@ static sx_status write_bands(const sxi_dispersion *d, const sxi_path *path, sxi_
             hkl[j] = (1 - t) * path->stop[s].hkl[j] + t * path->stop[s + 1].hkl[j];
         }
         distance[i] = (1 - t) * path->at[s] + t * path->at[s + 1];
-        SXI_GO(sx_phonons_modes(d->phonons, hkl, frequency + i * bands, NULL));
+        SXI_GO(sxi_bands_at(&d->bands, hkl, frequency + i * bands));
     }
     SXI_GO(sx_array_view(SX_F64, 2, shape, frequency, &array));
     SXI_GO(write_list(writer, "/path/band_distance", SX_F64, n, distance, "1/angstrom",
                       "Along the path"));
-    SXI_GO(sxi_h5_write(writer, "/path/bands", &array, "THz", "Calculated from force constants"));
+    SXI_GO(sxi_h5_write(writer, "/path/bands", &array, "THz",
+                        d->bands.phonons ? "Calculated from force constants"
+                                         : "Calculated, from a table"));
     SXI_GO(sxi_h5_attach_scale(writer, "/path/bands", 0, "/path/band_distance"));
 out:
     free(distance);
@@ -192,21 +194,26 @@ out:
 
 static sx_status write_residuals(const sxi_dispersion *d, const sxi_path *path,
                                  sxi_h5_writer *writer) {
-    const int bands = 3 * d->phonons->atoms;
+    const int bands = d->bands.count;
     double *band = malloc(((size_t)bands + (size_t)path->points) * sizeof *band), square = 0;
     sx_status status = SX_OK;
     if (!band) {
         return SXI_FAIL(SX_ERR_MEMORY, "no memory for residuals");
     }
     double *residual = band + bands;
+    int64_t compared = 0;
     for (int64_t i = 0; i < path->points; i++) {
         const sxi_path_point *p = &path->point[i];
-        SXI_GO(sx_phonons_modes(d->phonons, p->hkl, band, NULL));
-        residual[i] =
-            p->tone.frequency - nearest(band, bands, d->options->branch, p->tone.frequency);
-        square += residual[i] * residual[i];
+        SXI_GO(sxi_bands_at(&d->bands, p->hkl, band));
+        residual[i] = (double)NAN;
+        if (isfinite(band[0])) {
+            residual[i] =
+                p->tone.frequency - nearest(band, bands, d->options->branch, p->tone.frequency);
+            square += residual[i] * residual[i];
+            compared++;
+        }
     }
-    d->summary->residual = sqrt(square / (double)path->points);
+    d->summary->residual = sqrt(square / (double)compared);
     SXI_GO(write_list(writer, "/path/residual", SX_F64, path->points, residual, "THz",
                       "Frequency less the nearest that is calculated at the same place"));
 out:
@@ -227,7 +234,7 @@ sx_status sxi_dispersion_path(const sxi_dispersion *d, sxi_h5_writer *writer) {
     SXI_GO(write_points(&path, writer));
     SXI_GO(write_stops(&path, writer));
     SXI_GO(write_spectrum(&path, writer));
-    if (d->phonons) {
+    if (d->bands.count > 0) {
         SXI_GO(write_bands(d, &path, writer));
         SXI_GO(write_residuals(d, &path, writer));
     }

@@ -215,7 +215,7 @@ void sxi_dispersion_release(sxi_dispersion *d) {
     }
     free(d->run);
     sx_crystal_destroy(&d->crystal);
-    sx_phonons_destroy(&d->phonons);
+    sxi_bands_free(&d->bands);
 }
 
 /* --- tones --- */
