@@ -17,7 +17,7 @@ typedef struct values {
 static const values defaults;
 
 static const sx_option options[] = {
-    CLI_OUTPUT(values, output, "FILE", "the .png to write; required"),
+    CLI_OUTPUT(values, output, "FILE", "the .png or .pdf to write; required"),
     CLI_OPTION(values, cube, TEXT, "cube", "FILE",
                "what was fitted, for the trace; default: the input that the fit names"),
     CLI_GIVEN(values, pixel, has_pixel, POINT, "pixel", "y,x",
@@ -51,9 +51,10 @@ static sx_status run(cli_call *call, const void *data) {
 const cli_command cli_xani_figure = {
     .group = "xani",
     .name = "figure",
-    .help = {"sextant xani figure", "draw a fit, or a cube, through gnuplot",
+    .help = {"sextant xani figure", "draw a fit, a cube or a dispersion through gnuplot",
              "FILE -o FIGURE.png [options]",
-             "FILE is a fit.h5, drawn as maps and a trace with its fit, or a cube.h5. The\n"
+             "FILE is a fit.h5, drawn as maps and a trace with its fit, a cube.h5, or a\n"
+             "dispersion.h5, drawn as frequencies along its path with calculated bands. The\n"
              "script and the numbers stay beside the figure, so that it can be drawn again.",
              options},
     .bytes = sizeof(values),

@@ -161,15 +161,16 @@ typedef struct sx_xani_figure_options {
     bool overwrite;
 } sx_xani_figure_options;
 
-/* sx_xani_figure - draws a fit.h5, or a cube.h5, through gnuplot.
+/* sx_xani_figure - draws a fit.h5, a cube.h5, or the path of a dispersion.h5, through gnuplot.
  *
  * Of a fit: maps of the strongest mode, chi2 and state, and beneath them a trace with its fit,
- * residuals and numbers. Of a cube: the laser-off image, the signal at a few delays, a trace, shots.
- * Row 0 is on top. Beside OUTPUT.png lie OUTPUT.gnuplot, OUTPUT.maps.dat and OUTPUT.trace.dat, from
+ * residuals and numbers. Of a path: fitted modes with errors over their spectrum, and
+ * calculated bands. Of a cube: the laser-off image, the signal at a few delays, a trace, shots.
+ * Row 0 is on top. Beside OUTPUT.png (or .pdf) lie OUTPUT.gnuplot, OUTPUT.maps.dat and OUTPUT.trace.dat, from
  * which it can be drawn again.
  *
- * SX_ERR_MISSING without gnuplot, SX_ERR_FORMAT (neither fit nor cube), SX_ERR_EXISTS,
- * SX_ERR_ARGUMENT (not .png), SX_ERR_RANGE (pixel), SX_ERR_SHAPE, SX_ERR_IO. */
+ * SX_ERR_MISSING without gnuplot, SX_ERR_FORMAT (none of these), SX_ERR_EXISTS,
+ * SX_ERR_ARGUMENT (neither .png nor .pdf), SX_ERR_RANGE (pixel), SX_ERR_SHAPE, SX_ERR_IO. */
 SX_API sx_status sx_xani_figure(const char *fit, const sx_xani_figure_options *options,
                                 const char *output, const sx_context *context);
 

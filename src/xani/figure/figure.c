@@ -14,13 +14,16 @@ sx_status sx_xani_figure(const char *path, const sx_xani_figure_options *options
     SXI_TRY(sx_hdf5_open(path, &file));
     bool fit = sxi_h5_exists(file, "/fit/frequency");
     bool cube = sxi_h5_exists(file, "/cube/signal");
+    bool dispersion = sxi_h5_exists(file, "/path/spectrum");
     sx_hdf5_close(&file);
-    if (!fit && !cube) {
+    if (!fit && !cube && !dispersion) {
         return SXI_FAIL(SX_ERR_FORMAT,
                         "%s is neither a fit (it has no /fit/frequency) nor a cube (no "
-                        "/cube/signal): give the output of sextant xani fit or simulate",
+                        "/cube/signal) nor a dispersion with a path (no /path/spectrum): give the "
+                        "output of sextant xani fit, reduce, simulate or dispersion",
                         path);
     }
-    return fit ? sxi_figure_fit(path, options, output, context)
-               : sxi_figure_cube(path, options, output, context);
+    return fit          ? sxi_figure_fit(path, options, output, context)
+           : dispersion ? sxi_figure_path(path, options, output, context)
+                        : sxi_figure_cube(path, options, output, context);
 }

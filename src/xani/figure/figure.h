@@ -12,7 +12,7 @@
 
 /* --- the stage (figure_plot.c) --- */
 
-/* OUTPUT.png and what lies beside it, in the order in which they are moved to their places. */
+/* OUTPUT.png or OUTPUT.pdf and what lies beside it, in the order in which they are moved to their places. */
 typedef enum sxi_plot_file {
     SXI_PLOT_MAPS,    /* OUTPUT.maps.dat: planes of float32 */
     SXI_PLOT_TRACE,   /* OUTPUT.trace.dat: text */
@@ -24,12 +24,15 @@ typedef enum sxi_plot_file {
 typedef struct sxi_plot sxi_plot;
 
 /* sxi_plot_create - opens a folder of its own beside the output, where everything is made under its
- * final name. SX_ERR_ARGUMENT (not .png), SX_ERR_EXISTS, SX_ERR_IO. */
+ * final name. SX_ERR_ARGUMENT (neither .png nor .pdf), SX_ERR_EXISTS, SX_ERR_IO. */
 sx_status sxi_plot_create(const char *output, bool overwrite, sxi_plot **plot);
 
 /* sxi_plot_open - the stream of a file, created at the first call; the plot closes it. NULL after a
  * failure, which commit reports: writers need not check. */
 FILE *sxi_plot_open(sxi_plot *plot, sxi_plot_file file);
+
+/* sxi_plot_terminal - the lines of the script that choose it, for a picture of that size in pixels. */
+void sxi_plot_terminal(sxi_plot *plot, double width, double height);
 
 /* sxi_plot_quote - the name of a file, as a gnuplot string, into the script. */
 void sxi_plot_quote(sxi_plot *plot, sxi_plot_file file);
@@ -134,6 +137,8 @@ void sxi_figure_value(double value, double error, char *text, size_t size);
 sx_status sxi_figure_fit(const char *path, const sx_xani_figure_options *options,
                          const char *output, const sx_context *context);
 sx_status sxi_figure_cube(const char *path, const sx_xani_figure_options *options,
+                          const char *output, const sx_context *context);
+sx_status sxi_figure_path(const char *path, const sx_xani_figure_options *options,
                           const char *output, const sx_context *context);
 
 #endif

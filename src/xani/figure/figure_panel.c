@@ -70,11 +70,10 @@ void sxi_sheet_begin(sxi_sheet *sheet, sxi_plot *plot, double width, double heig
     sxi_plot_quote(plot, SXI_PLOT_SCRIPT);
     fputs("\n# Maps are planes of float32 in ", sheet->script);
     sxi_plot_quote(plot, SXI_PLOT_MAPS);
-    fprintf(
-        sheet->script,
-        ", each %lld rows of %lld, row 0 on top.\nset encoding utf8\nset terminal pngcairo size "
-        "%.0f,%.0f font 'sans,12' background '#ffffff'\nset output ",
-        (long long)sheet->drawn_rows, (long long)sheet->drawn_columns, width, height);
+    fprintf(sheet->script, ", each %lld rows of %lld, row 0 on top.\nset encoding utf8\n",
+            (long long)sheet->drawn_rows, (long long)sheet->drawn_columns);
+    sxi_plot_terminal(plot, width, height);
+    fputs("set output ", sheet->script);
     sxi_plot_quote(plot, SXI_PLOT_PICTURE);
     fputs("\nset multiplot\nset border linecolor '#404040'\nset tics nomirror out scale 0.6\n"
           "set label 1 ",

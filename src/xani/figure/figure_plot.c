@@ -15,12 +15,15 @@
 
 extern char **environ;
 
-static const char *const suffixes[SXI_PLOT_FILES] = {".maps.dat", ".trace.dat", ".gnuplot", ".png"};
+/* Of the picture: .png or .pdf, as the output has it. */
+static const char *const suffixes[SXI_PLOT_PICTURE] = {".maps.dat", ".trace.dat", ".gnuplot"};
+static const char *const pictures[] = {".png", ".pdf"};
 static const char *const LOG = "gnuplot.log";
 
 struct sxi_plot {
-    char *base;       /* output without ".png" */
-    const char *stem; /* its last part */
+    char *base;          /* output without its ending */
+    const char *picture; /* one of pictures */
+    const char *stem;    /* its last part */
     char *folder;
     bool overwrite;
     FILE *stream[SXI_PLOT_FILES];
@@ -50,16 +53,31 @@ static char *stage_name(const sxi_plot *plot, const char *suffix) {
 
 static sx_status no_memory(void) { return SXI_FAIL(SX_ERR_MEMORY, "no memory for a file name"); }
 
-static sx_status check_output(const char *output) {
-    size_t length = output ? strlen(output) : 0;
+static const char *suffix_of(const sxi_plot *plot, int file) {
+    return file == SXI_PLOT_PICTURE ? plot->picture : suffixes[file];
+}
+
+/* The ending of the output, if it is one of a picture. */
+static const char *picture_of(const char *output) {
+    const size_t length = output ? strlen(output) : 0;
     const char *slash = output ? strrchr(output, '/') : NULL;
     const char *name = slash ? slash + 1 : output;
-    const char *ending = suffixes[SXI_PLOT_PICTURE];
-    size_t size = strlen(ending);
-    if (length < size || strcmp(output + length - size, ending) != 0 || strlen(name) == size) {
-        return SXI_FAIL(SX_ERR_ARGUMENT,
-                        "a picture cannot be written to '%s': give a name that ends in .png",
-                        output ? output : "");
+    for (size_t i = 0; i < sizeof pictures / sizeof *pictures; i++) {
+        const size_t size = strlen(pictures[i]);
+        if (length > size && strcmp(output + length - size, pictures[i]) == 0 &&
+            strlen(name) > size) {
+            return pictures[i];
+        }
+    }
+    return NULL;
+}
+
+static sx_status check_output(const char *output) {
+    if (!picture_of(output)) {
+        return SXI_FAIL(
+            SX_ERR_ARGUMENT,
+            "a picture cannot be written to '%s': give a name that ends in .png or .pdf",
+            output ? output : "");
     }
     if (strpbrk(output, "\n\r")) {
         return SXI_FAIL(SX_ERR_ARGUMENT,
@@ -70,7 +88,7 @@ static sx_status check_output(const char *output) {
 
 static sx_status check_existing(const sxi_plot *plot) {
     for (int i = 0; i < SXI_PLOT_FILES; i++) {
-        char *name = final_name(plot, suffixes[i]);
+        char *name = final_name(plot, suffix_of(plot, i));
         if (!name) {
             return no_memory();
         }
@@ -95,7 +113,8 @@ sx_status sxi_plot_create(const char *output, bool overwrite, sxi_plot **plot) {
         free(made);
         return no_memory();
     }
-    made->base[strlen(output) - strlen(suffixes[SXI_PLOT_PICTURE])] = '\0';
+    made->picture = picture_of(output);
+    made->base[strlen(output) - strlen(made->picture)] = '\0';
     const char *slash = strrchr(made->base, '/');
     made->stem = slash ? slash + 1 : made->base;
     made->overwrite = overwrite;
@@ -123,7 +142,7 @@ out:
 
 FILE *sxi_plot_open(sxi_plot *plot, sxi_plot_file file) {
     if (!plot->stream[file] && !plot->failed) {
-        char *name = stage_name(plot, suffixes[file]);
+        char *name = stage_name(plot, suffix_of(plot, file));
         plot->stream[file] = name ? fopen(name, "wb") : NULL;
         if (!plot->stream[file]) {
             plot->failed = name ? errno : ENOMEM;
@@ -131,6 +150,21 @@ FILE *sxi_plot_open(sxi_plot *plot, sxi_plot_file file) {
         free(name);
     }
     return plot->stream[file];
+}
+
+/* A pixel is a hundredth of an inch on paper; letters are made to fit. */
+void sxi_plot_terminal(sxi_plot *plot, double width, double height) {
+    FILE *script = sxi_plot_open(plot, SXI_PLOT_SCRIPT);
+    if (script && plot->picture == pictures[1]) {
+        fprintf(script,
+                "set terminal pdfcairo size %.2fin,%.2fin font 'sans,12' fontscale 0.72 background "
+                "'#ffffff'\n",
+                width / 100, height / 100);
+    } else if (script) {
+        fprintf(script,
+                "set terminal pngcairo size %.0f,%.0f font 'sans,12' background '#ffffff'\n", width,
+                height);
+    }
 }
 
 /* Inside '...' gnuplot knows one escape: a doubled quote. */
@@ -150,7 +184,7 @@ static void write_quoted(FILE *stream, const char *front, const char *back) {
 void sxi_plot_quote(sxi_plot *plot, sxi_plot_file file) {
     FILE *script = sxi_plot_open(plot, SXI_PLOT_SCRIPT);
     if (script) {
-        write_quoted(script, plot->stem, suffixes[file]);
+        write_quoted(script, plot->stem, suffix_of(plot, file));
     }
 }
 
@@ -242,14 +276,16 @@ static sx_status spawn(char *const arguments[], const char *log, pid_t *child) {
     return SX_OK;
 }
 
-/* gnuplot ends with 0 also where the disk was full: only a picture that has its last chunk is whole. */
-static bool is_whole(const char *picture) {
-    static const char end[] = {0, 0, 0, 0, 'I', 'E', 'N', 'D', '\xae', 'B', '`', '\x82'};
-    char last[sizeof end];
+/* gnuplot ends with 0 also where the disk was full: only a picture that has its last bytes is whole. */
+static bool is_whole(const char *picture, bool pdf) {
+    static const char png[] = {0, 0, 0, 0, 'I', 'E', 'N', 'D', '\xae', 'B', '`', '\x82'};
+    static const char eof[] = {'%', '%', 'E', 'O', 'F', '\n'};
+    const char *end = pdf ? eof : png;
+    const size_t size = pdf ? sizeof eof : sizeof png;
+    char last[sizeof png];
     FILE *stream = fopen(picture, "rb");
-    const bool whole = stream && fseek(stream, -(long)sizeof end, SEEK_END) == 0 &&
-                       fread(last, 1, sizeof last, stream) == sizeof last &&
-                       memcmp(last, end, sizeof end) == 0;
+    const bool whole = stream && fseek(stream, -(long)size, SEEK_END) == 0 &&
+                       fread(last, 1, size, stream) == size && memcmp(last, end, size) == 0;
     if (stream) {
         fclose(stream);
     }
@@ -271,8 +307,8 @@ static sx_status draw(const sxi_plot *plot) {
     pid_t child;
     SXI_GO(spawn(arguments, log, &child));
     SXI_GO(wait_for(child, log));
-    char *picture = stage_name(plot, suffixes[SXI_PLOT_PICTURE]);
-    if (!picture || !is_whole(picture)) {
+    char *picture = stage_name(plot, plot->picture);
+    if (!picture || !is_whole(picture, plot->picture == pictures[1])) {
         status =
             SXI_FAIL(SX_ERR_IO, "gnuplot ended before the picture was complete; is the disk full?");
     }
@@ -296,8 +332,8 @@ static sx_status close_streams(sxi_plot *plot) {
             plot->stream[i] = NULL;
         }
     }
-    return plot->failed ? SXI_FAIL(SX_ERR_IO, "the data of %s.png cannot be written: %s",
-                                   plot->base, strerror(plot->failed))
+    return plot->failed ? SXI_FAIL(SX_ERR_IO, "the data of %s%s cannot be written: %s", plot->base,
+                                   plot->picture, strerror(plot->failed))
                         : SX_OK;
 }
 
@@ -324,14 +360,15 @@ sx_status sxi_plot_commit(sxi_plot **plot, const sx_context *context) {
     SXI_GO(close_streams(*plot));
     SXI_GO(draw(*plot));
     if (sx_cancelled(context)) {
-        status = SXI_FAIL(SX_ERR_CANCELLED, "cancelled before %s.png was complete", (*plot)->base);
+        status = SXI_FAIL(SX_ERR_CANCELLED, "cancelled before %s%s was complete", (*plot)->base,
+                          (*plot)->picture);
         goto out;
     }
     if (!(*plot)->overwrite) {
         SXI_GO(check_existing(*plot));
     }
     for (int i = 0; i < SXI_PLOT_FILES; i++) {
-        SXI_GO(move(*plot, suffixes[i]));
+        SXI_GO(move(*plot, suffix_of(*plot, i)));
     }
 out:
     sxi_plot_abandon(plot);
@@ -351,7 +388,7 @@ void sxi_plot_abandon(sxi_plot **plot) {
     if (p->folder) {
         for (int i = 0; i <= SXI_PLOT_FILES; i++) {
             char *name =
-                i < SXI_PLOT_FILES ? stage_name(p, suffixes[i]) : join(p->folder, "/", LOG);
+                i < SXI_PLOT_FILES ? stage_name(p, suffix_of(p, i)) : join(p->folder, "/", LOG);
             if (name) {
                 unlink(name);
             }

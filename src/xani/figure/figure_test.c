@@ -431,6 +431,59 @@ START_TEST(cubes_are_drawn) {
 }
 END_TEST
 
+static void put_list(sxi_h5_writer *writer, const char *name, int rank, const int64_t *shape,
+                     double *values) {
+    sx_array array;
+    ck_ok(sx_array_view(SX_F64, rank, shape, values, &array));
+    ck_ok(sxi_h5_write(writer, name, &array, "", "made for a test"));
+}
+
+/* Three modes from G to X, and two bands with a gap in the first. */
+static void write_path(const char *path) {
+    static const char *const labels[] = {"G", "X"};
+    static const int64_t three = 3, two = 2, grid[] = {2, 2}, table[] = {4, 2}, four = 4;
+    double distance[] = {0.1, 0.5, 0.9}, frequency[] = {1, 2, 3}, error[] = {0.1, 0.1, 0.1};
+    double at[] = {0, 1}, spectrum[] = {1, 4, 9, 0}, middle[] = {0.25, 0.75}, middle_f[] = {1, 3};
+    double band_at[] = {0, 0.3, 0.6, 1};
+    double bands[] = {0, 5, (double)NAN, 5, (double)NAN, 5, 4, 5};
+    sxi_h5_writer *writer;
+    ck_ok(sxi_h5_create(path, true, &writer));
+    put_list(writer, "/path/distance", 1, &three, distance);
+    put_list(writer, "/path/frequency", 1, &three, frequency);
+    put_list(writer, "/path/frequency_errors", 1, &three, error);
+    put_list(writer, "/path/label_distance", 1, &two, at);
+    ck_ok(sxi_h5_write_texts(writer, "/path/label", 2, labels));
+    put_list(writer, "/path/spectrum", 2, grid, spectrum);
+    put_list(writer, "/path/spectrum_distance", 1, &two, middle);
+    put_list(writer, "/path/spectrum_frequency", 1, &two, middle_f);
+    put_list(writer, "/path/band_distance", 1, &four, band_at);
+    put_list(writer, "/path/bands", 2, table, bands);
+    ck_ok(sxi_h5_set_text(writer, "/path", "branch", "half: of a test"));
+    ck_ok(sxi_h5_commit(&writer));
+}
+
+START_TEST(a_path_is_drawn) {
+    char text[2048] = "";
+    float root[4];
+    write_path(sx_folder("d.h5"));
+    ck_ok(sx_xani_figure(sx_folder("d.h5"), NULL, sx_folder("path.png"), NULL));
+    ck_ok(sx_xani_figure(sx_folder("d.h5"), NULL, sx_folder("paper.pdf"), NULL));
+    ck_assert(access(sx_folder("path.png"), F_OK) == 0 &&
+              access(sx_folder("paper.pdf"), F_OK) == 0);
+    FILE *file = fopen(sx_folder("path.trace.dat"), "r");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_uint_gt(fread(text, 1, sizeof text - 1, file), 0);
+    fclose(file);
+    ck_assert_ptr_nonnull(strstr(text, "0.5 2 0.1\n"));
+    /* one blank line at a gap and after a band: never two, which would end the block */
+    ck_assert_ptr_nonnull(strstr(text, "0 0\n\n1 4\n\n0 5\n0.3 5\n0.6 5\n1 5\n"));
+    file = fopen(sx_folder("path.maps.dat"), "rb");
+    ck_assert(file && fread(root, sizeof *root, 4, file) == 4);
+    fclose(file);
+    ck_assert(root[0] == 1 && root[1] == 3 && root[2] == 2 && root[3] == 0);
+}
+END_TEST
+
 START_TEST(bad_requests_leave_nothing) {
     sx_folder_empty();
     const char *fit = sx_folder_write("text.h5", "not HDF5", 8);
@@ -447,7 +500,7 @@ START_TEST(bad_requests_leave_nothing) {
 
     sx_folder_empty();
     write_fit(sx_folder("fit.h5"), &FRAME, NULL);
-    ck_fails(sx_xani_figure(sx_folder("fit.h5"), NULL, sx_folder("fig.pdf"), NULL), SX_ERR_ARGUMENT,
+    ck_fails(sx_xani_figure(sx_folder("fit.h5"), NULL, sx_folder("fig.gif"), NULL), SX_ERR_ARGUMENT,
              "ends in .png");
     ck_fails(sx_xani_figure(sx_folder("fit.h5"), NULL, sx_folder("no/fig.png"), NULL), SX_ERR_IO,
              "no/fig.png cannot be written: No such file or directory");
@@ -554,4 +607,5 @@ SX_TEST_MAIN("figure", scales_follow_percentiles, values_are_written_with_their_
              trace_comes_from_what_was_fitted, residuals_are_those_of_the_fit,
              cube_that_does_not_fit_is_refused_or_left_out, datasets_are_found_again,
              variance_is_not_called_chi2, a_single_trace_is_a_panel, cubes_are_drawn,
-             bad_requests_leave_nothing, existing_files_are_kept, gnuplot_is_asked_for)
+             a_path_is_drawn, bad_requests_leave_nothing, existing_files_are_kept,
+             gnuplot_is_asked_for)
