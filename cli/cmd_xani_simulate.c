@@ -26,13 +26,14 @@ typedef struct values {
 static const values defaults = {
     .shape = {64, 64}, .delays = 120, .seed = 1, .delay_step = 0.08, .shots = 10000};
 
-enum { CUBE, SMALLDATA };
+enum { CUBE };
 
 static const sx_option options[] = {
     CLI_OUTPUT(values, output, "FILE", "the file to write; required"),
-    CLI_GIVEN(values, layout, has_layout, CHOICE, "layout", "cube|smalldata",
-              "what to write: a cube, or a line for each shot with its frame as LCLS smalldata has "
-              "them; the latter is of a crystal, and its default"),
+    CLI_GIVEN(values, layout, has_layout, CHOICE, "layout", "cube|smalldata|lcls1-cube|euxfel",
+              "what to write: a cube; of a crystal, shots as LCLS smalldata has them, the default "
+              "then, cubes X_on.h5 and X_off.h5 as LCLS1 has them, or shots as a file of a run of "
+              "European XFEL, RAW-R0001-SIM01-S00000.h5"),
     CLI_OPTION(values, shape, SIZE, "shape", "HxW", "pixels of a cube; default 64x64"),
     CLI_RANGE(values, delays, INT, "delays", "N", "number of delays; default 120", 4, 1 << 20),
     CLI_RANGE(values, delay_step, REAL, "delay-step", "PS", "ps between delays; default 0.08", 1e-6,
@@ -202,7 +203,9 @@ static sx_status run_shots(cli_call *call, const values *v) {
     if (status == SX_OK && v->force_constants) {
         status = cli_need(call, v->poscar, "--poscar FILE");
     }
-    const sx_xani_run_options run = {.crystal = v->crystal,
+    const sx_xani_run_options run = {.layout = v->has_layout ? (sx_xani_layout)(v->layout - 1)
+                                                             : SX_XANI_SMALLDATA,
+                                     .crystal = v->crystal,
                                      .geometry = v->geometry,
                                      .force_constants = v->force_constants,
                                      .poscar = v->poscar,
@@ -249,7 +252,7 @@ static sx_status run(cli_call *call, const void *data) {
     if (status != SX_OK) {
         return status;
     }
-    if (!v->crystal && v->layout == SMALLDATA) {
+    if (!v->crystal && v->layout != CUBE) {
         return cli_need(call, v->crystal, "--crystal FILE");
     }
     if (v->crystal && v->has_layout && v->layout == CUBE) {

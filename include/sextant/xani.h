@@ -94,8 +94,17 @@ typedef struct sx_xani_angle {
     double degrees;
 } sx_xani_angle;
 
+/* How a simulated run lies in files: shots as LCLS smalldata has them; sums over the shots of each
+ * nominal delay, X_on.h5 and X_off.h5; shots as a file of a run of European XFEL, RAW-R0001-SIM01-S00000.h5. */
+typedef enum sx_xani_layout {
+    SX_XANI_SMALLDATA,
+    SX_XANI_LCLS1_CUBE,
+    SX_XANI_EUXFEL
+} sx_xani_layout;
+
 /* A run of a crystal after a sudden change of its forces, shot by shot. Zero: default. */
 typedef struct sx_xani_run_options {
+    sx_xani_layout layout;
     const char *crystal;         /* crystal.yaml, oriented; required */
     const char *geometry;        /* PONI, CrystFEL .geom, psana .data or NeXus; required */
     const char *force_constants; /* as phonopy writes them, with poscar; or a model: */
@@ -139,8 +148,7 @@ typedef struct sx_xani_run_summary {
     int64_t bytes; /* of frames */
 } sx_xani_run_summary;
 
-/* sx_xani_simulate_run - writes a per-shot file as LCLS smalldata has them, which sx_xani_reduce reads,
- * with what is true of each pixel and shot in /truth. It has the same bytes for any number of
+/* sx_xani_simulate_run - writes a run, and what is true of each pixel and shot in /truth of output. It has the same bytes for any number of
  * threads. Memory does not grow with the number of shots.
  *
  * out  summary  NULL allowed

@@ -115,7 +115,7 @@ usage "sextant: unknown command 'xani simulte', did you mean 'sextant xani simul
 usage 'sextant xani simulate: -o FILE is missing' xani simulate
 usage "sextant xani simulate: --shape HxW: '8' is not a size" xani simulate --shape 8 -o cube.h5
 usage "sextant xani simulate: --photons N: '-1' is out of range" xani simulate --photons -1 -o cube.h5
-usage "sextant xani simulate: --layout: 'events' is none of cube|smalldata" xani simulate --layout events -o cube.h5
+usage "sextant xani simulate: --layout: 'events' is none of cube|smalldata|lcls1-cube|euxfel" xani simulate --layout events -o cube.h5
 usage 'sextant xani simulate: --crystal FILE is missing' xani simulate --layout smalldata -o run.h5
 usage 'sextant xani simulate: --geometry FILE is missing' xani simulate --crystal si.yaml -o run.h5
 usage "--angle: 'phi' is not NAME=DEG" xani simulate --crystal si.yaml --geometry a.poni --angle phi --model diamond -o run.h5

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The file of a simulated run of a crystal, as LCLS smalldata writes them: a line per shot, with
- * frames. Blocks of shots are made by all threads and written one after the other. */
+ * A simulated run of a crystal: blocks of shots are made by all threads and handed to the layout one
+ * after the other. */
 #include <sextant/xani.h>
 
 #include <math.h>
@@ -11,44 +11,13 @@
 
 #include "base/clock.h"
 #include "base/fail.h"
+#include "base/output.h"
 #include "engine/launcher.h"
-#include "io/hdf5/h5file.h"
-#include "xani/simulate/shots.h"
+#include "xani/simulate/run.h"
 
 /* Bytes of the frames of a block, few enough to be still in the cache when they are written; a block is at
  * least one frame for each thread. */
 enum { BLOCK_BYTES = 1 << 20 };
-
-/* --- columns: one number per shot --- */
-
-/* X(name, member of sxi_pulse, unit, sentence) */
-#define COLUMN_LIST(X)                                                                             \
-    X("ipm2/sum", monitor, "1", "intensity monitor")                                               \
-    X("lightStatus/laser", laser, "", "optical laser: 1 on, 0 off")                                \
-    X("lightStatus/xray", xray, "", "X-rays: 1 on, 0 dropped")                                     \
-    X("enc/lasDelay", nominal, "ps", "nominal delay")                                              \
-    X("tt/ttCorr", tool, "ps", "arrival time, to be added to the nominal delay")                   \
-    X("tt/AMPL", tool_amplitude, "1", "amplitude of the edge of the time tool")                    \
-    X("tt/FLTPOSFWHM", tool_width, "pixel", "width of the edge of the time tool")                  \
-    X("truth/delay", delay, "ps", "true delay; NaN without laser")                                 \
-    X("truth/intensity", intensity, "1", "intensity of the pulse, its mean being 1")
-
-static const struct {
-    const char *name, *unit, *sentence;
-} COLUMN[] = {
-#define COLUMN_ROW(name, member, unit, sentence) {"/" name, unit, sentence},
-    COLUMN_LIST(COLUMN_ROW)
-#undef COLUMN_ROW
-};
-
-enum { COLUMNS = sizeof COLUMN / sizeof *COLUMN };
-
-static void set_columns(const sxi_pulse *pulse, double *column, int64_t stride) {
-    int c = 0;
-#define COLUMN_SET(name, member, unit, sentence) column[c++ * stride] = (double)pulse->member;
-    COLUMN_LIST(COLUMN_SET)
-#undef COLUMN_SET
-}
 
 /* --- options --- */
 
@@ -102,103 +71,37 @@ static sx_status check_options(const sx_xani_run_options *given, sx_xani_run_opt
     return check_range("the share of dead pixels", o->dead, 0, 0.9);
 }
 
-/* --- the run --- */
-
-typedef struct run {
-    sx_xani_run_options options;
-    const sx_context *context;
-    sxi_scene scene;
-    sxi_detector detector;
-    const char *frames; /* dataset */
-    int64_t room;       /* shots of a block */
-    uint16_t *frame;    /* [room][npix] */
-    double *column;     /* [COLUMNS][room] */
-    float *scratch;     /* [threads][npix] */
-} run;
-
-static void shape_of_frames(const run *r, int64_t shots, int64_t shape[4]) {
-    shape[0] = shots;
-    memcpy(shape + 1, r->scene.shape, 3 * sizeof *shape);
-}
-
-static sx_status create_datasets(const run *r, sxi_h5_writer *writer) {
-    int64_t shape[4];
-    shape_of_frames(r, r->options.shots, shape);
-    SXI_TRY(sxi_h5_dataset_create(writer, r->frames, SX_U16, 1 + r->scene.rank, shape,
-                                  r->detector.raw ? "ADU" : "photon", "frames of the detector"));
-    for (int c = 0; c < COLUMNS; c++) {
-        SXI_TRY(sxi_h5_dataset_create(writer, COLUMN[c].name, SX_F64, 1, shape, COLUMN[c].unit,
-                                      COLUMN[c].sentence));
-    }
-    return SX_OK;
-}
-
-/* A number that is the same in all shots. */
-static sx_status write_constant(const run *r, sxi_h5_writer *writer, const char *name, double value,
-                                const char *unit, const char *sentence) {
-    sx_array array;
-    SXI_TRY(sx_array_create(SX_F64, 1, &r->options.shots, &array));
-    for (int64_t i = 0; i < r->options.shots; i++) {
-        ((double *)array.data)[i] = value;
-    }
-    const sx_status status = sxi_h5_write(writer, name, &array, unit, sentence);
-    sx_array_destroy(&array);
-    return status;
-}
-
-static sx_status write_constants(const run *r, sxi_h5_writer *writer) {
-    const sx_crystal *crystal = r->scene.crystal;
-    SXI_TRY(write_constant(r, writer, "/ebeam/photon_energy", r->scene.photon_energy, "eV",
-                           "photon energy"));
-    for (int a = 0; a < crystal->axes; a++) {
-        if (crystal->axis[a].dataset) {
-            SXI_TRY(write_constant(r, writer, crystal->axis[a].dataset, r->scene.angle[a], "deg",
-                                   "angle of the goniometer"));
-        }
-    }
-    return SX_OK;
-}
-
 /* --- blocks --- */
 
-static void fill_block(const run *r, int64_t first, int64_t count) {
+static void fill_block(const sxi_crystal_run *r, int64_t first, int64_t count) {
     const int64_t npix = r->scene.npix;
 #pragma omp parallel num_threads(sx_threads(r->context))
     {
         float *scratch = r->scratch + omp_get_thread_num() * npix;
 #pragma omp for schedule(dynamic)
         for (int64_t i = 0; i < count; i++) {
-            sxi_pulse pulse;
-            sxi_pulse_get(&r->options, first + i, &pulse);
-            set_columns(&pulse, r->column + i, r->room);
-            sxi_detector_frame(&r->detector, first + i, &pulse, scratch, r->frame + i * npix);
+            sxi_pulse_get(&r->options, first + i, &r->pulse[i]);
+            sxi_detector_frame(&r->detector, first + i, &r->pulse[i], scratch, r->frame + i * npix);
         }
     }
 }
 
-static sx_status write_block(const run *r, sxi_h5_writer *writer, int64_t first, int64_t count) {
-    int64_t shape[4];
-    const int64_t start[4] = {first, 0, 0, 0};
-    sx_array array;
-    shape_of_frames(r, count, shape);
-    SXI_TRY(sx_array_view(SX_U16, 1 + r->scene.rank, shape, r->frame, &array));
-    SXI_TRY(sxi_h5_write_box(writer, r->frames, start, &array));
-    for (int c = 0; c < COLUMNS; c++) {
-        SXI_TRY(sx_array_view(SX_F64, 1, &count, r->column + c * r->room, &array));
-        SXI_TRY(sxi_h5_write_box(writer, COLUMN[c].name, start, &array));
-    }
-    return SX_OK;
+/* Whole groups of shots that share a nominal delay. */
+static int64_t room_of(const sxi_crystal_run *r) {
+    const int64_t frame = r->scene.npix * (int64_t)sizeof *r->frame, each = r->options.off_every;
+    const int64_t least = sx_threads(r->context), fit = BLOCK_BYTES / frame;
+    const int64_t shots = fit > least ? fit : least;
+    return (shots + each - 1) / each * each;
 }
 
-static sx_status write_shots(run *r, sxi_h5_writer *writer) {
-    const int64_t shots = r->options.shots, frame = r->scene.npix * (int64_t)sizeof *r->frame;
-    const int threads = sx_threads(r->context);
+static sx_status write_shots(sxi_crystal_run *r, const sxi_run_layout *layout) {
+    const int64_t shots = r->options.shots;
     const size_t npix = (size_t)r->scene.npix;
-    r->room = BLOCK_BYTES / frame > threads ? BLOCK_BYTES / frame : threads;
+    r->room = room_of(r) < shots ? room_of(r) : shots;
     r->frame = malloc((size_t)r->room * npix * sizeof *r->frame);
-    r->column = malloc((size_t)r->room * COLUMNS * sizeof *r->column);
-    r->scratch = malloc((size_t)threads * npix * sizeof *r->scratch);
-    if (!r->frame || !r->column || !r->scratch) {
+    r->pulse = malloc((size_t)r->room * sizeof *r->pulse);
+    r->scratch = malloc((size_t)sx_threads(r->context) * npix * sizeof *r->scratch);
+    if (!r->frame || !r->pulse || !r->scratch) {
         return SXI_FAIL(SX_ERR_MEMORY, "no memory for %lld frames of %zu pixels",
                         (long long)r->room, npix);
     }
@@ -209,21 +112,26 @@ static sx_status write_shots(run *r, sxi_h5_writer *writer) {
                             (long long)shots);
         }
         fill_block(r, first, count);
-        SXI_TRY(write_block(r, writer, first, count));
+        SXI_TRY(layout->add(r, first, count));
         sx_progress(r->context, "shots", first + count, shots);
     }
     return SX_OK;
 }
 
-static void run_destroy(run *r) {
+/* --- the rest of the file --- */
+
+static void run_destroy(sxi_crystal_run *r) {
+    sxi_h5_abandon(&r->writer);
+    sxi_h5_abandon(&r->other);
+    free(r->sums);
     free(r->frame);
-    free(r->column);
+    free(r->pulse);
     free(r->scratch);
     sxi_detector_destroy(&r->detector);
     sxi_scene_destroy(&r->scene);
 }
 
-static sx_status write_settings(const run *r, sxi_h5_writer *writer) {
+static sx_status write_settings(const sxi_crystal_run *r, sxi_h5_writer *writer) {
     const sx_xani_run_options *o = &r->options;
     const int64_t seed = (int64_t)o->seed;
     const struct {
@@ -246,45 +154,64 @@ static sx_status write_settings(const run *r, sxi_h5_writer *writer) {
     return sxi_h5_set_text(writer, "/", "NX_class", "NXroot");
 }
 
-static sx_status write_provenance(const run *r, sxi_h5_writer *writer) {
-    const sx_xani_run_options *o = &r->options;
-    const char *const inputs[] = {o->crystal, o->geometry, o->force_constants, o->poscar};
-    return sxi_h5_provenance(writer, r->context, o->force_constants ? 4 : 2, inputs);
+enum { INPUTS = 4 };
+
+static int inputs_of(const sx_xani_run_options *o, const char *inputs[INPUTS]) {
+    const char *const all[INPUTS] = {o->crystal, o->geometry, o->force_constants, o->poscar};
+    memcpy(inputs, all, sizeof all);
+    return o->force_constants ? INPUTS : 2;
 }
 
-static sx_status write_file(run *r, const char *output, sx_xani_run_summary *summary) {
-    sx_status status = SX_OK;
-    sxi_h5_writer *writer = NULL;
+static sx_status write_provenance(const sxi_crystal_run *r, sxi_h5_writer *writer) {
+    const char *inputs[INPUTS];
+    const int count = inputs_of(&r->options, inputs);
+    return sxi_h5_provenance(writer, r->context, count, inputs);
+}
+
+static sx_status check_output(const sxi_crystal_run *r) {
+    const char *inputs[INPUTS];
+    const int count = inputs_of(&r->options, inputs);
+    return sxi_output_check(r->output, r->options.overwrite, count, inputs);
+}
+
+static sx_status write_file(sxi_crystal_run *r, const sxi_run_layout *layout,
+                            sx_xani_run_summary *summary) {
     const double start = sxi_now();
-    SXI_GO(sxi_h5_create(output, r->options.overwrite, &writer));
-    SXI_GO(sxi_scene_create(&r->options, r->context, &r->scene));
+    SXI_TRY(check_output(r));
+    SXI_TRY(sxi_scene_create(&r->options, r->context, &r->scene));
     summary->seconds_tones = sxi_now() - start;
-    SXI_GO(sxi_detector_create(&r->options, &r->scene, r->context, &r->detector));
-    r->frames = r->detector.raw ? "/detector/raw" : "/detector/calib";
-    SXI_GO(create_datasets(r, writer));
-    SXI_GO(write_constants(r, writer));
-    SXI_GO(write_shots(r, writer));
-    SXI_GO(sxi_scene_write(&r->scene, writer));
-    SXI_GO(write_settings(r, writer));
-    SXI_GO(write_provenance(r, writer));
-    SXI_GO(sxi_scene_summarise(&r->scene, summary));
-    SXI_GO(sxi_h5_commit(&writer));
+    SXI_TRY(sxi_detector_create(&r->options, &r->scene, r->context, &r->detector));
+    SXI_TRY(layout->begin(r));
+    SXI_TRY(write_shots(r, layout));
+    SXI_TRY(layout->end(r));
+    SXI_TRY(sxi_scene_write(&r->scene, r->writer));
+    SXI_TRY(write_settings(r, r->writer));
+    SXI_TRY(write_provenance(r, r->writer));
+    SXI_TRY(sxi_scene_summarise(&r->scene, summary));
+    if (r->other) {
+        SXI_TRY(write_provenance(r, r->other));
+        SXI_TRY(sxi_h5_commit(&r->other));
+    }
+    SXI_TRY(sxi_h5_commit(&r->writer));
     summary->seconds_shots = sxi_now() - start - summary->seconds_tones;
     summary->bytes = r->options.shots * r->scene.npix * (int64_t)sizeof *r->frame;
-out:
-    sxi_h5_abandon(&writer);
-    return status;
+    return SX_OK;
 }
 
 sx_status sx_xani_simulate_run(const sx_xani_run_options *options, const char *output,
                                const sx_context *context, sx_xani_run_summary *summary) {
-    run r = {.context = context};
+    static const sxi_run_layout *const layouts[] = {
+        [SX_XANI_SMALLDATA] = &sxi_run_smalldata,
+        [SX_XANI_LCLS1_CUBE] = &sxi_run_lcls1_cube,
+        [SX_XANI_EUXFEL] = &sxi_run_euxfel,
+    };
+    sxi_crystal_run r = {.context = context, .output = output};
     sx_xani_run_summary own = {0};
     summary = summary ? summary : &own;
-    *summary = (sx_xani_run_summary){0};
+    *summary = own;
     SXI_TRY(sxi_launcher_alone("xani simulate"));
     SXI_TRY(check_options(options, &r.options));
-    const sx_status status = write_file(&r, output, summary);
+    const sx_status status = write_file(&r, layouts[r.options.layout], summary);
     run_destroy(&r);
     return status;
 }

@@ -61,8 +61,9 @@ sx_status sxi_scene_work_out(const sxi_scene *scene, const double *uu, double te
 /* sxi_scene_signal - on / off - 1 of a pixel, without noise. */
 double sxi_scene_signal(const sxi_scene *scene, const sxi_scene_pixel *pixel, double delay_ps);
 
-/* sxi_scene_write - the scene as /truth and the mask of the detector. */
+/* sxi_scene_write - the scene as /truth. sxi_scene_write_good - a mask as LCLS has it, 1 is good. */
 sx_status sxi_scene_write(const sxi_scene *scene, sxi_h5_writer *writer);
+sx_status sxi_scene_write_good(const sxi_scene *scene, sxi_h5_writer *writer, const char *name);
 
 /* sxi_scene_summarise - the part of the summary that is about pixels. */
 sx_status sxi_scene_summarise(const sxi_scene *scene, sx_xani_run_summary *summary);

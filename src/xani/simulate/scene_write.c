@@ -91,7 +91,6 @@ static const field FIELD[] = {
     {"/truth/h", SX_F64, PER_PIXEL, h, "1", "h of the crystal's cell"},
     {"/truth/k", SX_F64, PER_PIXEL, k, "1", "k of the crystal's cell"},
     {"/truth/l", SX_F64, PER_PIXEL, l, "1", "l of the crystal's cell"},
-    {"/UserDataCfg/detector/mask", SX_U8, PER_PIXEL, good, "", "1: good"},
 };
 
 static sx_status write_field(const sxi_scene *s, const field *f, sxi_h5_writer *writer) {
@@ -116,6 +115,11 @@ static sx_status write_field(const sxi_scene *s, const field *f, sxi_h5_writer *
     const sx_status status = sxi_h5_write(writer, f->name, &array, f->unit, f->sentence);
     sx_array_destroy(&array);
     return status;
+}
+
+sx_status sxi_scene_write_good(const sxi_scene *scene, sxi_h5_writer *writer, const char *name) {
+    const field mask = {name, SX_U8, PER_PIXEL, good, "", "1: good"};
+    return write_field(scene, &mask, writer);
 }
 
 sx_status sxi_scene_write(const sxi_scene *scene, sxi_h5_writer *writer) {
