@@ -20,7 +20,7 @@ typedef struct values {
     int64_t shots, off_every;
     double photon_energy, softening, temperature, damping;
     double jitter, tool_error, drop, i0_spread, i0_offset;
-    double pedestal, gain, noise, common_mode, dead;
+    double pedestal, gain, noise, common_mode, gain_switch, dead;
 } values;
 
 static const values defaults = {
@@ -93,6 +93,11 @@ static const sx_option options[] = {
     CLI_RANGE(values, noise, REAL, "noise", "ADU", "of each pixel, 1 sigma; default 0", 0, 1e4),
     CLI_RANGE(values, common_mode, REAL, "common-mode", "ADU",
               "shift of each row in each shot, 1 sigma; default 0", 0, 1e4),
+    CLI_RANGE(
+        values, gain_switch, REAL, "gain-switch", "N",
+        "above N photons pixels go over to a second gain, marked by bit 14, as Jungfrau does; "
+        "default: never",
+        1, 65535),
     CLI_RANGE(values, dead, REAL, "dead", "X", "share of the pixels that read 0; default 0", 0,
               0.9),
     CLI_COMMON_OPTIONS};
@@ -235,6 +240,7 @@ static sx_status run_shots(cli_call *call, const values *v) {
                                      .gain = v->gain,
                                      .noise = v->noise,
                                      .common_mode = v->common_mode,
+                                     .gain_switch = v->gain_switch,
                                      .dead = v->dead,
                                      .seed = (uint64_t)v->seed,
                                      .overwrite = v->common.overwrite};

@@ -134,7 +134,10 @@ typedef struct sx_xani_run_options {
     double i0_offset;          /* what the monitor reads without beam, its mean reading being 1 */
     double pedestal, gain;     /* ADU; ADU per photon, 1. With either frames are raw */
     double noise, common_mode; /* ADU, 1 sigma; the latter of each row */
-    double dead;               /* share of the pixels that always read 0 */
+    /* Above so many photons a pixel goes over to a second gain, a 30th of the first and falling from 15000
+     * ADU, and marks that by bit 14, as Jungfrau does; 0: never. Frames are then raw, of 14 bits. */
+    double gain_switch;
+    double dead; /* share of the pixels that always read 0 */
     bool has_delay_first;
     uint64_t seed; /* 1 */
     bool overwrite;

@@ -68,6 +68,7 @@ static sx_status check_options(const sx_xani_run_options *given, sx_xani_run_opt
     SXI_TRY(check_range("the gain, ADU per photon,", o->gain, 1e-3, 6e4));
     SXI_TRY(check_range("the noise, ADU,", o->noise, 0, 1e4));
     SXI_TRY(check_range("the common mode, ADU,", o->common_mode, 0, 1e4));
+    SXI_TRY(check_range("the photons of the second gain", o->gain_switch, 0, UINT16_MAX));
     return check_range("the share of dead pixels", o->dead, 0, 0.9);
 }
 
@@ -137,12 +138,19 @@ static sx_status write_settings(const sxi_crystal_run *r, sxi_h5_writer *writer)
     const struct {
         const char *name;
         double value;
-    } reals[] = {{"softening", o->softening}, {"temperature", o->temperature},
-                 {"photons", o->photons},     {"i0_offset", 1000 * o->i0_offset},
-                 {"jitter", o->jitter},       {"time_tool_error", o->tool_error},
-                 {"pedestal", o->pedestal},   {"gain", o->gain},
-                 {"noise", o->noise},         {"common_mode", o->common_mode},
-                 {"dropped", o->drop},        {"delay_quantum", SXI_DELAY_QUANTUM}};
+    } reals[] = {{"softening", o->softening},
+                 {"temperature", o->temperature},
+                 {"photons", o->photons},
+                 {"i0_offset", 1000 * o->i0_offset},
+                 {"jitter", o->jitter},
+                 {"time_tool_error", o->tool_error},
+                 {"pedestal", o->pedestal},
+                 {"gain", o->gain},
+                 {"noise", o->noise},
+                 {"gain_switch", o->gain_switch},
+                 {"common_mode", o->common_mode},
+                 {"dropped", o->drop},
+                 {"delay_quantum", SXI_DELAY_QUANTUM}};
     for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) {
         SXI_TRY(sxi_h5_set_reals(writer, "/truth", reals[i].name, 1, &reals[i].value));
     }

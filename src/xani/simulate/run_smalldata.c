@@ -48,7 +48,31 @@ static sx_status add(sxi_crystal_run *run, int64_t first, int64_t count) {
     return sxi_columns_write(run->writer, NAMES, first, count, 1, run->pulse);
 }
 
+/* What the first and second gain of every pixel are, as smalldata keeps them. */
+static sx_status write_gains(const sxi_crystal_run *run, const char *name, const double value[2],
+                             const char *unit, const char *sentence) {
+    const int gains = run->options.gain_switch > 0 ? 2 : 1;
+    int64_t shape[4] = {gains};
+    sx_array array;
+    memcpy(shape + 1, run->scene.shape, sizeof run->scene.shape);
+    SXI_TRY(sx_array_create(SX_F32, 1 + run->scene.rank, shape, &array));
+    for (int64_t i = 0; i < gains * run->scene.npix; i++) {
+        ((float *)array.data)[i] = (float)value[i / run->scene.npix];
+    }
+    const sx_status status = sxi_h5_write(run->writer, name, &array, unit, sentence);
+    sx_array_destroy(&array);
+    return status;
+}
+
 static sx_status end(sxi_crystal_run *run) {
+    const sx_xani_run_options *o = &run->options;
+    const double pedestal[] = {o->pedestal, SXI_SECOND_PEDESTAL};
+    const double gain[] = {o->gain, o->gain / SXI_SECOND_RATIO};
+    if (run->detector.raw) {
+        SXI_TRY(write_gains(run, "/UserDataCfg/detector/ped", pedestal, "ADU",
+                            "pedestal of each gain"));
+        SXI_TRY(write_gains(run, "/UserDataCfg/detector/gain", gain, "ADU/photon", "gains"));
+    }
     return sxi_scene_write_good(&run->scene, run->writer, "/UserDataCfg/detector/mask");
 }
 

@@ -186,6 +186,37 @@ START_TEST(detector_reads_adu) {
 }
 END_TEST
 
+/* Every pixel gives back its photons by the pedestal and gain of the mode that it marks. */
+START_TEST(gain_switches) {
+    sx_xani_run_options options = silicon();
+    sx_array plain, raw, pedestal, gain;
+    int64_t second = 0;
+    options.photons = 8;
+    make(&options, "plain.h5", 0);
+    options.pedestal = 700;
+    options.gain = 120;
+    options.gain_switch = 10;
+    make(&options, "raw.h5", 0);
+    read_back("plain.h5", "/detector/calib", &plain);
+    read_back("raw.h5", "/detector/raw", &raw);
+    read_back("raw.h5", "/UserDataCfg/detector/ped", &pedestal);
+    read_back("raw.h5", "/UserDataCfg/detector/gain", &gain);
+    for (int64_t i = 0; i < options.shots * NPIX; i++) {
+        const int code = (int)at(&raw, i), mode = code >> 14;
+        const double adu = code & 0x3fff, photons = at(&plain, i);
+        ck_assert_int_eq(mode, photons > 10);
+        /* Half an ADU of rounding is an eighth of a photon in the second gain. */
+        ck_near((adu - at(&pedestal, mode * NPIX)) / at(&gain, mode * NPIX), photons, 0, 0.126);
+        second += mode;
+    }
+    ck_assert(second > options.shots * NPIX / 10 && second < options.shots * NPIX / 2);
+    sx_array_destroy(&plain);
+    sx_array_destroy(&raw);
+    sx_array_destroy(&pedestal);
+    sx_array_destroy(&gain);
+}
+END_TEST
+
 /* The phonons of pixels, by the way that xani simulate takes, at the q of phonopy's table and one
  * reciprocal lattice vector farther: 1e-4 THz is wanted, 1e-5 is what the tables allow. */
 START_TEST(phonons_as_phonopy) {
@@ -256,4 +287,4 @@ START_TEST(what_is_refused) {
 END_TEST
 
 SX_TEST_MAIN("run", threads_do_not_matter, frames_follow_the_truth, brightness_kept_or_not,
-             detector_reads_adu, phonons_as_phonopy, what_is_refused)
+             detector_reads_adu, gain_switches, phonons_as_phonopy, what_is_refused)

@@ -144,7 +144,8 @@ sx_status sxi_detector_create(const sx_xani_run_options *o, const sxi_scene *sce
     const size_t n = (size_t)scene->npix;
     sx_status status = SX_OK;
     *d = (sxi_detector){.options = o, .scene = scene, .steps = last_step(o) + 1};
-    d->raw = o->pedestal != 0 || o->gain != 1 || o->noise > 0 || o->common_mode > 0;
+    d->raw = o->pedestal != 0 || o->gain != 1 || o->noise > 0 || o->common_mode > 0 ||
+             o->gain_switch > 0;
     SXI_GO(sxi_photons_create(&d->photons));
     const bool kept =
         d->steps <= MOST_BYTES / (scene->npix * (int64_t)sizeof(float)) && d->steps / 4 <= o->shots;
@@ -187,21 +188,30 @@ static const float *brightness(const sxi_detector *d, const sxi_pulse *pulse, fl
     return scratch;
 }
 
-/* Photons to ADU. A dead pixel reads nothing, not even the pedestal. */
+/* Photons of a pixel to ADU: what it adds up to before noise, in the gain that it is in. */
+static double adu_of(const sx_xani_run_options *o, double photons, double common, bool second) {
+    return second ? SXI_SECOND_PEDESTAL + o->gain / SXI_SECOND_RATIO * photons
+                  : o->pedestal + o->gain * photons + common;
+}
+
+/* A dead pixel reads nothing, not even the pedestal. */
 static void digitise(const sxi_detector *d, int64_t shot, uint16_t *frame) {
     const sx_xani_run_options *o = d->options;
     const sxi_scene *s = d->scene;
     const int64_t columns = s->shape[s->rank - 1], rows = s->npix / columns;
+    const double most = o->gain_switch > 0 ? SXI_SECOND_MARK - 1 : UINT16_MAX;
     for (int64_t row = 0; row < rows; row++) {
         const double common = o->common_mode * sxi_rng_normal(o->seed, SXI_STREAM_COMMON_MODE,
                                                               (uint64_t)(shot * rows + row));
         for (int64_t i = row * columns; i < (row + 1) * columns; i++) {
-            double adu = o->pedestal + o->gain * frame[i] + common;
+            const bool second = o->gain_switch > 0 && frame[i] > o->gain_switch;
+            double adu = adu_of(o, frame[i], common, second);
             if (o->noise > 0) {
                 adu += o->noise *
                        sxi_rng_normal(o->seed, SXI_STREAM_NOISE, (uint64_t)(shot * s->npix + i));
             }
-            frame[i] = s->pixel[i].dead ? 0 : (uint16_t)rint(fmax(0, fmin(UINT16_MAX, adu)));
+            const int code = (int)rint(fmax(0, fmin(most, adu))) | (second ? SXI_SECOND_MARK : 0);
+            frame[i] = s->pixel[i].dead ? 0 : (uint16_t)code;
         }
     }
 }

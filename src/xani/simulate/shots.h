@@ -21,6 +21,10 @@ typedef struct sxi_pulse {
 /* sxi_pulse_get - shot number `shot`, from 0: a function of options and number alone. */
 void sxi_pulse_get(const sx_xani_run_options *options, int64_t shot, sxi_pulse *pulse);
 
+/* The second gain of a pixel: ADU without light, what it is divided by, and its mark. */
+static const double SXI_SECOND_PEDESTAL = 15000, SXI_SECOND_RATIO = -30;
+enum { SXI_SECOND_MARK = 1 << 14 };
+
 /* The detector: a scene with what makes frames of it. */
 typedef struct sxi_detector {
     const sx_xani_run_options *options;
