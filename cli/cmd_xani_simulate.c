@@ -14,7 +14,7 @@ typedef struct values {
     int layout;
     int64_t shape[2], delays, seed;
     double delay_step, delay_first, photons, frequency_max;
-    bool has_delay_first, has_layout, noiseless;
+    bool has_delay_first, has_layout, has_shape, has_softening, noiseless;
     /* of a crystal */
     const char *crystal, *geometry, *force_constants, *poscar, *model, *angles, *shells;
     int64_t shots, off_every;
@@ -34,7 +34,7 @@ static const sx_option options[] = {
               "what to write: a cube; of a crystal, shots as LCLS smalldata has them, the default "
               "then, cubes X_on.h5 and X_off.h5 as LCLS1 has them, or shots as a file of a run of "
               "European XFEL, RAW-R0001-SIM01-S00000.h5"),
-    CLI_OPTION(values, shape, SIZE, "shape", "HxW", "pixels of a cube; default 64x64"),
+    CLI_GIVEN(values, shape, has_shape, SIZE, "shape", "HxW", "pixels of a cube; default 64x64"),
     CLI_RANGE(values, delays, INT, "delays", "N", "number of delays; default 120", 4, 1 << 20),
     CLI_RANGE(values, delay_step, REAL, "delay-step", "PS", "ps between delays; default 0.08", 1e-6,
               1e6),
@@ -64,8 +64,8 @@ static const sx_option options[] = {
                "POSCAR of the unit cell that they belong to"),
     CLI_OPTION(values, model, TEXT, "model", "diamond|fcc|bcc|sc",
                "its forces: springs between neighbours, with --frequency-max"),
-    CLI_RANGE(values, softening, REAL, "softening", "S",
-              "the pump makes all forces 1 - S of themselves; default 0.1", -10, 0.99),
+    CLI_GIVEN(values, softening, has_softening, REAL, "softening", "S",
+              "the pump makes all forces 1 - S of themselves; default 0.1"),
     CLI_OPTION(values, shells, TEXT, "soften-shells", "S,S,...",
                "instead, the pump makes the bonds to first, second ... neighbours 1 - S of "
                "themselves: sums and differences of phonons appear"),
@@ -220,6 +220,7 @@ static sx_status run_shots(cli_call *call, const values *v) {
                                      .angle = p.angle,
                                      .angles = p.angles,
                                      .softening = v->softening,
+                                     .has_softening = v->has_softening,
                                      .shells = p.shell,
                                      .shell_count = p.shells,
                                      .temperature = v->temperature,
@@ -252,19 +253,40 @@ static sx_status run_shots(cli_call *call, const values *v) {
     return status == SX_OK ? print_run(v, &summary) : status;
 }
 
-static sx_status run(cli_call *call, const void *data) {
-    const values *v = data;
-    sx_status status = cli_need(call, v->output, "-o FILE");
-    if (status != SX_OK) {
-        return status;
-    }
-    if (!v->crystal && v->layout != CUBE) {
-        return cli_need(call, v->crystal, "--crystal FILE");
-    }
-    if (v->crystal && v->has_layout && v->layout == CUBE) {
+/* Options that would be of no effect are refused. */
+static sx_status check_crystal(cli_call *call, const values *v) {
+    if (v->has_layout && v->layout == CUBE) {
         return cli_fail(call, SX_ERR_USAGE,
                         "a cube of a crystal is made by sextant xani reduce of its shots: leave "
                         "--layout out");
+    }
+    if (v->has_shape) {
+        return cli_fail(call, SX_ERR_USAGE,
+                        "--shape is that of a cube; frames of a crystal have "
+                        "that of --geometry");
+    }
+    if (v->noiseless) {
+        return cli_fail(call, SX_ERR_USAGE,
+                        "--noiseless is for a cube; photons of shots are "
+                        "counted");
+    }
+    return SX_OK;
+}
+
+static sx_status check_cube(cli_call *call, const values *v) {
+    const bool of_crystal = v->layout != CUBE || v->geometry || v->angles || v->force_constants ||
+                            v->poscar || v->model || v->shells || v->has_softening;
+    return of_crystal ? cli_need(call, NULL, "--crystal FILE") : SX_OK;
+}
+
+static sx_status run(cli_call *call, const void *data) {
+    const values *v = data;
+    sx_status status = cli_need(call, v->output, "-o FILE");
+    if (status == SX_OK) {
+        status = v->crystal ? check_crystal(call, v) : check_cube(call, v);
+    }
+    if (status != SX_OK) {
+        return status;
     }
     return v->crystal ? run_shots(call, v) : run_cube(call, v);
 }

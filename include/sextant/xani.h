@@ -114,7 +114,8 @@ typedef struct sx_xani_run_options {
     double photon_energy;       /* eV; from the geometry */
     const sx_xani_angle *angle; /* those not named are zero */
     int angles;
-    double softening;     /* D' = (1 - softening) D; 0.1 without shells */
+    double softening; /* D' = (1 - softening) D; used with has_softening, else 0.1 without shells */
+    bool has_softening;
     const double *shells; /* [shell_count] bonds of shell k to (1 - shells[k]) of themselves */
     int shell_count;
     double temperature; /* K; 300 */

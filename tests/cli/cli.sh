@@ -117,6 +117,9 @@ usage "sextant xani simulate: --shape HxW: '8' is not a size" xani simulate --sh
 usage "sextant xani simulate: --photons N: '-1' is out of range" xani simulate --photons -1 -o cube.h5
 usage "sextant xani simulate: --layout: 'events' is none of cube|smalldata|lcls1-cube|euxfel" xani simulate --layout events -o cube.h5
 usage 'sextant xani simulate: --crystal FILE is missing' xani simulate --layout smalldata -o run.h5
+usage 'sextant xani simulate: --crystal FILE is missing' xani simulate --model diamond -o run.h5
+usage '--noiseless is for a cube' xani simulate --crystal si.yaml --noiseless -o run.h5
+usage '--shape is that of a cube' xani simulate --crystal si.yaml --shape 8x8 -o run.h5
 usage 'sextant xani simulate: --geometry FILE is missing' xani simulate --crystal si.yaml -o run.h5
 usage "--angle: 'phi' is not NAME=DEG" xani simulate --crystal si.yaml --geometry a.poni --angle phi --model diamond -o run.h5
 usage 'the forces of the crystal are missing, or given twice' xani simulate --crystal si.yaml --geometry a.poni -o run.h5

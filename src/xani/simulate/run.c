@@ -32,7 +32,7 @@ static double or_else(double value, double otherwise) { return value != 0 ? valu
 
 static sx_status check_options(const sx_xani_run_options *given, sx_xani_run_options *o) {
     *o = *given;
-    o->softening = o->shell_count ? 0 : or_else(o->softening, 0.1);
+    o->softening = o->shell_count ? 0 : o->has_softening ? o->softening : 0.1;
     o->highest = or_else(o->highest, 15);
     o->temperature = or_else(o->temperature, 300);
     o->shots = o->shots ? o->shots : 10000;
@@ -50,6 +50,10 @@ static sx_status check_options(const sx_xani_run_options *given, sx_xani_run_opt
         return SXI_FAIL(SX_ERR_ARGUMENT,
                         "the forces are those of a model, or force constants with the POSCAR that "
                         "they belong to");
+    }
+    if (o->shell_count && o->has_softening) {
+        return SXI_FAIL(SX_ERR_ARGUMENT,
+                        "all bonds are softened alike, or shell by shell, not both");
     }
     SXI_TRY(check_range("the temperature, K,", o->temperature, 1, 1e5));
     SXI_TRY(check_range("the damping, 1/ps,", o->damping, 0, 1e3));

@@ -94,6 +94,7 @@ START_TEST(frames_follow_the_truth) {
     options.delay_first = -0.02;
     options.has_delay_first = true;
     options.softening = 0.4;
+    options.has_softening = true;
     options.damping = 0.5;
     options.photons = 3;
     make(&options, "run.h5", 0);
@@ -234,6 +235,7 @@ START_TEST(phonons_as_phonopy) {
     options.force_constants = constants;
     options.poscar = poscar;
     options.softening = 0.19;
+    options.has_softening = true;
     options.temperature = 300;
     ck_ok(sxi_scene_create(&options, NULL, &scene));
     FILE *file = fopen(sx_data("phonopy/Si_truth_dispersion.csv"), "r");
@@ -263,6 +265,20 @@ START_TEST(phonons_as_phonopy) {
 }
 END_TEST
 
+/* Without a change of the forces nothing happens. */
+START_TEST(no_pump_no_tones) {
+    sx_xani_run_options options = silicon();
+    sx_array modes;
+    options.has_softening = true;
+    make(&options, "run.h5", 0);
+    read_back("run.h5", "/truth/modes", &modes);
+    for (int64_t i = 0; i < NPIX; i++) {
+        ck_assert(at(&modes, i) == 0);
+    }
+    sx_array_destroy(&modes);
+}
+END_TEST
+
 START_TEST(what_is_refused) {
     sx_xani_run_options options = silicon();
     const sx_xani_angle angle = {"omega", 3};
@@ -274,6 +290,12 @@ START_TEST(what_is_refused) {
     options.force_constants = "x";
     ck_fails(sx_xani_simulate_run(&options, sx_folder("no.h5"), NULL, NULL), SX_ERR_ARGUMENT,
              "the forces are those of a model");
+    options = silicon();
+    options.shells = &angle.degrees;
+    options.shell_count = 1;
+    options.has_softening = true;
+    ck_fails(sx_xani_simulate_run(&options, sx_folder("no.h5"), NULL, NULL), SX_ERR_ARGUMENT,
+             "not both");
     options = silicon();
     options.off_every = 1;
     ck_fails(sx_xani_simulate_run(&options, sx_folder("no.h5"), NULL, NULL), SX_ERR_ARGUMENT,
@@ -287,4 +309,5 @@ START_TEST(what_is_refused) {
 END_TEST
 
 SX_TEST_MAIN("run", threads_do_not_matter, frames_follow_the_truth, brightness_kept_or_not,
-             detector_reads_adu, gain_switches, phonons_as_phonopy, what_is_refused)
+             detector_reads_adu, gain_switches, phonons_as_phonopy, no_pump_no_tones,
+             what_is_refused)
