@@ -52,6 +52,26 @@ static bool holds(const char *path) {
     return count > 0;
 }
 
+/* 12 of RAW-R0012-JNGFR01-S00000.h5, or of the first such file of a folder; -1 without. */
+static long run_number(const char *path) {
+    int count = 0;
+    char **paths = NULL;
+    long number = -1;
+    if (!sxi_is_folder(path)) {
+        const char *dash = strstr(sxi_base_of(path), "-R");
+        return dash ? strtol(dash + 2, NULL, 10) : -1;
+    }
+    if (list(path, &count, &paths) == SX_OK && count > 0) {
+        number = run_number(paths[0]);
+    }
+    sxi_paths_free(count, paths);
+    return number;
+}
+
+static bool joins(const char *path, const char *other) {
+    return run_number(path) == run_number(other);
+}
+
 /* .../proc/r0012 keeps corrected detectors; all the rest of that run is in .../raw/r0012. */
 static bool raw_beside(const char *path, char *raw, size_t size) {
     char plain[PATH_MAX];
@@ -67,57 +87,107 @@ static bool raw_beside(const char *path, char *raw, size_t size) {
            snprintf(raw, size, "%.2000s/raw/%.200s", above, run) < (int)size && sxi_is_folder(raw);
 }
 
-static sx_status read_numbers(sx_hdf5 *file, const char *name, sx_dtype dtype, sx_array *values) {
-    SXI_TRY(sxi_h5_read(file, name, &dtype, values));
+/* Trains of which the time server did not tell are flagged since format 1.0: they may have the number of
+ * another. 1 is a safe train, but in format 1.1, where 0 was. */
+static sx_status drop_suspect(sxi_train_file *f, bool again, const sx_context *context) {
+    char version[16] = "";
+    sx_array flags = {0};
+    int64_t dropped = 0;
+    if (!sxi_h5_exists(f->file, "INDEX/flag")) {
+        return SX_OK;
+    }
+    if (sxi_h5_exists(f->file, "METADATA/dataFormatVersion")) {
+        SXI_TRY(
+            sxi_h5_read_text(f->file, "METADATA/dataFormatVersion", 0, version, sizeof version));
+    }
+    SXI_TRY(sxi_shot_values(f->file, "INDEX/flag", -1, SX_I64, &flags));
+    const bool safe_is_zero = strcmp(version, "1.1") == 0;
+    for (int64_t t = 0; t < f->trains && t < sx_array_count(&flags); t++) {
+        const bool zero = ((const int64_t *)flags.data)[t] == 0;
+        if (f->train[t] != 0 && zero != safe_is_zero) {
+            f->train[t] = 0;
+            dropped++;
+        }
+    }
+    sx_array_destroy(&flags);
+    if (dropped > 0 && !again) {
+        sx_log(context, SX_LOG_WARNING,
+               "%s: %lld of its trains are flagged as of uncertain number, and are left out",
+               sx_hdf5_path_of(f->file), (long long)dropped);
+    }
     return SX_OK;
 }
 
-static sx_status open_file(sxi_euxfel *run, const char *path, const sx_context *context) {
+static sx_status open_file(sxi_euxfel *run, const char *path, const sxi_shot_fields *fields,
+                           const sx_context *context) {
     sxi_train_file *f = run->file + run->files;
     sx_array trains = {0};
     *f = (sxi_train_file){.corrected = strncmp(sxi_base_of(path), "CORR", 4) == 0};
     SXI_TRY(sx_hdf5_open(path, &f->file));
     run->files++;
     sxi_h5_context_set(f->file, context);
-    SXI_TRY(read_numbers(f->file, "INDEX/trainId", SX_U64, &trains));
+    SXI_TRY(sxi_shot_values(f->file, "INDEX/trainId", -1, SX_U64, &trains));
     f->trains = sx_array_count(&trains);
     f->train = malloc((size_t)(f->trains + 1) * sizeof *f->train);
     if (f->train && f->trains) {
         memcpy(f->train, trains.data, (size_t)f->trains * sizeof *f->train);
     }
     sx_array_destroy(&trains);
-    return f->train ? SX_OK : SXI_FAIL(SX_ERR_MEMORY, "%s: no memory for its trains", path);
+    return f->train ? drop_suspect(f, fields->again, context)
+                    : SXI_FAIL(SX_ERR_MEMORY, "%s: no memory for its trains", path);
 }
 
-static sx_status open_files(sxi_euxfel *run, const char *path, const sx_context *context) {
+static sx_status open_paths(sxi_euxfel *run, int count, char *const *paths,
+                            const sxi_shot_fields *fields, const sx_context *context) {
+    sxi_train_file *more = realloc(run->file, (size_t)(run->files + count + 1) * sizeof *run->file);
+    if (!more) {
+        return SXI_FAIL(SX_ERR_MEMORY, "no memory for %d files", count);
+    }
+    run->file = more;
+    for (int i = 0; i < count; i++) {
+        SXI_TRY(open_file(run, paths[i], fields, context));
+    }
+    return SX_OK;
+}
+
+static sx_status open_folder(sxi_euxfel *run, const char *folder, const sxi_shot_fields *fields,
+                             const sx_context *context) {
+    int count = 0;
+    char **paths = NULL;
+    SXI_TRY(list(folder, &count, &paths));
     sx_status status = SX_OK;
-    char raw[PATH_MAX];
-    int count = 0, more = 0;
-    char **paths = NULL, **others = NULL;
-    if (sxi_is_folder(path)) {
-        SXI_GO(list(path, &count, &paths));
-        if (raw_beside(path, raw, sizeof raw)) {
-            SXI_GO(list(raw, &more, &others));
+    for (int i = 1; i < count && status == SX_OK; i++) {
+        if (run_number(paths[i]) != run_number(paths[0])) {
+            status = SXI_FAIL(SX_ERR_ARGUMENT,
+                              "%s holds files of several runs, %s and %s: name the files of one",
+                              folder, sxi_base_of(paths[0]), sxi_base_of(paths[i]));
         }
     }
-    run->file = calloc((size_t)(count + more + 1), sizeof *run->file);
-    if (!run->file) {
-        status = SXI_FAIL(SX_ERR_MEMORY, "%s: no memory for %d files", path, count + more);
-        goto out;
+    if (status == SX_OK) {
+        status = open_paths(run, count, paths, fields, context);
     }
-    if (count == 0) {
-        SXI_GO(open_file(run, path, context));
-    }
-    for (int i = 0; i < count; i++) {
-        SXI_GO(open_file(run, paths[i], context));
-    }
-    for (int i = 0; i < more; i++) {
-        SXI_GO(open_file(run, others[i], context));
-    }
-out:
     sxi_paths_free(count, paths);
-    sxi_paths_free(more, others);
     return status;
+}
+
+static sx_status open_files(sxi_euxfel *run, int count, const char *const *paths,
+                            const sxi_shot_fields *fields, const sx_context *context) {
+    char raw[PATH_MAX];
+    for (int i = 0; i < count; i++) {
+        if (!sxi_is_folder(paths[i])) {
+            char *path = strdup(paths[i]);
+            const sx_status status = path ? open_paths(run, 1, &path, fields, context)
+                                          : SXI_FAIL(SX_ERR_MEMORY, "no memory for a path");
+            free(path);
+            SXI_TRY(status);
+            continue;
+        }
+        SXI_TRY(open_folder(run, paths[i], fields, context));
+        if (count == 1 && raw_beside(paths[i], raw, sizeof raw)) {
+            SXI_TRY(open_folder(run, raw, fields, context));
+        }
+    }
+    return SX_OK;
 }
 
 static void close_run(void *data) {
@@ -199,45 +269,69 @@ static sx_status read_index(const sxi_train_file *f, const char *group, const ch
     char name[SXI_SHOT_NAME + 32];
     sx_array values = {0};
     snprintf(name, sizeof name, "%s/%s", group, member);
-    SXI_TRY(read_numbers(f->file, name, SX_I64, &values));
+    SXI_TRY(sxi_shot_values(f->file, name, -1, SX_I64, &values));
     const int64_t found = sx_array_count(&values);
-    if (found == f->trains && found > 0) {
-        memcpy(to, values.data, (size_t)found * sizeof *to);
+    if (found >= f->trains && f->trains > 0) {
+        memcpy(to, values.data, (size_t)f->trains * sizeof *to);
     }
     sx_array_destroy(&values);
-    return found == f->trains
+    return found >= f->trains
                ? SX_OK
                : SXI_FAIL(SX_ERR_SHAPE, "%s:%s has %lld entries for %lld trains",
                           sx_hdf5_path_of(f->file), name, (long long)found, (long long)f->trains);
 }
 
-/* Before format 0.5 there were first, last and status instead of first and count. */
+/* Before format 0.5 there were first and last, some with a status that is 0 without data, instead of
+ * first and count. */
 static sx_status read_counts(const sxi_train_file *f, const char *group, int64_t *first,
                              int64_t *count) {
     char name[SXI_SHOT_NAME + 32];
+    sx_status status = SX_OK;
+    int64_t *status_of = NULL;
     SXI_TRY(read_index(f, group, "first", first));
     snprintf(name, sizeof name, "%s/count", group);
     if (sxi_h5_exists(f->file, name)) {
         return read_index(f, group, "count", count);
     }
-    int64_t *status_of = malloc((size_t)(f->trains + 1) * sizeof *status_of);
-    if (!status_of) {
-        return SXI_FAIL(SX_ERR_MEMORY, "%s: no memory for its index", sx_hdf5_path_of(f->file));
-    }
-    sx_status status = read_index(f, group, "status", status_of);
-    if (status == SX_OK) {
-        status = read_index(f, group, "last", count);
+    SXI_TRY(read_index(f, group, "last", count));
+    snprintf(name, sizeof name, "%s/status", group);
+    if (sxi_h5_exists(f->file, name)) {
+        status_of = malloc((size_t)(f->trains + 1) * sizeof *status_of);
+        status = status_of ? read_index(f, group, "status", status_of)
+                           : SXI_FAIL(SX_ERR_MEMORY, "%s: no memory for its index",
+                                      sx_hdf5_path_of(f->file));
     }
     for (int64_t t = 0; status == SX_OK && t < f->trains; t++) {
-        count[t] = status_of[t] ? count[t] - first[t] + 1 : 0;
+        count[t] = !status_of || status_of[t] ? count[t] - first[t] + 1 : 0;
     }
     free(status_of);
     return status;
 }
 
+/* More than a train can have: 600 us of pulses at 4.5 MHz are 2700. */
+static const int64_t ENTRIES_MOST = 100000;
+
+/* Keeps what is there of the entries of a train; files of which a writer died promise more. */
+static sx_status clip(const sxi_train_file *f, const char *dataset, int64_t t, int64_t entries,
+                      const int64_t *first, int64_t *count, int64_t *lost) {
+    if (count[t] < 0 || count[t] > ENTRIES_MOST || first[t] < 0) {
+        return SXI_FAIL(SX_ERR_RANGE,
+                        "%s: the index of %s is damaged: %lld entries from %lld on for train %llu",
+                        sx_hdf5_path_of(f->file), dataset, (long long)count[t], (long long)first[t],
+                        (unsigned long long)f->train[t]);
+    }
+    const int64_t left = first[t] < entries ? entries - first[t] : 0;
+    if (count[t] > left) {
+        *lost += count[t] - left;
+        count[t] = left;
+    }
+    return SX_OK;
+}
+
 sx_status sxi_euxfel_index(const sxi_train_file *f, const char *dataset, int64_t entries,
-                           int64_t **first, int64_t **count) {
+                           int64_t **first, int64_t **count, int64_t *lost) {
     char group[SXI_SHOT_NAME + 16];
+    int64_t gone = 0;
     if (!index_group(f->file, dataset, group)) {
         return SXI_FAIL(SX_ERR_MISSING,
                         "%s: there is no index of %s, which says where its trains are",
@@ -250,62 +344,51 @@ sx_status sxi_euxfel_index(const sxi_train_file *f, const char *dataset, int64_t
     *count = *first + f->trains;
     sx_status status = read_counts(f, group, *first, *count);
     for (int64_t t = 0; status == SX_OK && t < f->trains; t++) {
-        const int64_t begin = (*first)[t], n = (*count)[t];
-        if (f->train[t] != 0 && (n < 0 || begin < 0 || (n > 0 && begin > entries - n))) {
-            status = SXI_FAIL(SX_ERR_RANGE,
-                              "%s: the index of %s says entries %lld to %lld of train %llu, there "
-                              "are %lld",
-                              sx_hdf5_path_of(f->file), dataset, (long long)begin,
-                              (long long)(begin + n - 1), (unsigned long long)f->train[t],
-                              (long long)entries);
-        }
+        status = f->train[t] ? clip(f, dataset, t, entries, *first, *count, &gone) : SX_OK;
     }
     if (status != SX_OK) {
         free(*first);
         *first = *count = NULL;
+    } else if (lost) {
+        *lost += gone;
     }
     return status;
 }
 
 /* --- columns --- */
 
-/* Trains of a file in order of their numbers, to look them up. */
-typedef struct train_at {
-    uint64_t train;
-    int64_t at;
-} train_at;
+/* What a train has of a quantity. */
+typedef struct rows {
+    const double *values; /* [entries][row] */
+    int64_t row, first, count;
+} rows;
 
-static int by_train(const void *a, const void *b) {
-    const train_at *x = a, *y = b;
-    return x->train != y->train ? (x->train > y->train ? 1 : -1)
-                                : (x->at > y->at) - (x->at < y->at);
+/* The value of frame number k of a train: one for all its frames, one entry each, or, where its one entry
+ * is a row, element k. */
+static double value_of(const rows *r, int64_t k) {
+    if (r->count > 1) {
+        return k < r->count && r->row == 1 ? r->values[r->first + k] : (double)NAN;
+    }
+    if (r->row == 1) {
+        return r->values[r->first];
+    }
+    return k < r->row ? r->values[r->first * r->row + k] : (double)NAN;
 }
 
-static const train_at *look_up(const train_at *list, int64_t n, uint64_t train) {
-    int64_t low = 0, high = n;
-    while (low < high) {
-        const int64_t half = low + (high - low) / 2;
-        if (list[half].train < train) {
-            low = half + 1;
-        } else {
-            high = half;
+/* A gas monitor writes 1 for the pulses that a train did not have, up to 1000 of them. */
+static void blank_padding(const char *dataset, sx_array *values) {
+    const size_t n = strlen(dataset);
+    const bool monitor =
+        strstr(dataset, "/intensity") && n > 2 && strcmp(dataset + n - 2, "TD") == 0;
+    double *v = values->data;
+    if (!monitor || values->rank != 2) {
+        return;
+    }
+    for (int64_t i = 0; i < values->shape[0]; i++) {
+        for (int64_t k = values->shape[1]; k-- > 0 && v[i * values->shape[1] + k] == 1;) {
+            v[i * values->shape[1] + k] = (double)NAN;
         }
     }
-    return low < n && list[low].train == train ? list + low : NULL;
-}
-
-/* The value of frame number k of a train whose entries are these: one for all, one each, or a row of
- * them. */
-static double value_of(const sx_array *values, int64_t row, int64_t first, int64_t count, int64_t k,
-                       int64_t element) {
-    const double *v = values->data;
-    if (element >= 0) {
-        return element < row ? v[first * row + element] : (double)NAN;
-    }
-    if (row > 1) {
-        return k < row ? v[first * row + k] : (double)NAN;
-    }
-    return count == 1 ? v[first] : k < count ? v[first + k] : (double)NAN;
 }
 
 static sx_status fill_column(const sxi_euxfel *run, const sxi_shots *s, int number,
@@ -314,23 +397,24 @@ static sx_status fill_column(const sxi_euxfel *run, const sxi_shots *s, int numb
     sx_status status = SX_OK;
     sx_array values = {0};
     int64_t *first = NULL, *count = NULL;
-    train_at *list = malloc((size_t)(f->trains + 1) * sizeof *list);
+    sxi_keyed *list = malloc((size_t)(f->trains + 1) * sizeof *list);
     if (!list) {
         return SXI_FAIL(SX_ERR_MEMORY, "%s: no memory for its trains", sx_hdf5_path_of(f->file));
     }
-    SXI_GO(read_numbers(f->file, dataset, SX_F64, &values));
+    SXI_GO(sxi_shot_values(f->file, dataset, element, SX_F64, &values));
+    blank_padding(dataset, &values);
     const int64_t entries = values.rank > 0 ? values.shape[0] : 0;
     const int64_t row = entries > 0 ? sx_array_count(&values) / entries : 0;
-    SXI_GO(sxi_euxfel_index(f, dataset, entries, &first, &count));
+    SXI_GO(sxi_euxfel_index(f, dataset, entries, &first, &count, NULL));
     for (int64_t t = 0; t < f->trains; t++) {
-        list[t] = (train_at){f->train[t], t};
+        list[t] = (sxi_keyed){f->train[t], t};
     }
-    qsort(list, (size_t)f->trains, sizeof *list, by_train);
+    sxi_keyed_sort(list, f->trains);
     for (int64_t k = 0; k < s->count; k++) {
-        const train_at *at = look_up(list, f->trains, run->train[k]);
+        const sxi_keyed *at = sxi_keyed_find(list, f->trains, run->train[k]);
         if (at && count[at->at] > 0 && isnan(column[k])) {
-            column[k] = sxi_shot_value(
-                value_of(&values, row, first[at->at], count[at->at], run->order[k], element));
+            const rows r = {values.data, row, first[at->at], count[at->at]};
+            column[k] = sxi_shot_value(value_of(&r, run->order[k]));
         }
     }
 out:
@@ -340,9 +424,24 @@ out:
     return status;
 }
 
-sx_status sxi_euxfel_column(const sxi_euxfel *run, const sxi_shots *s, const char *given,
-                            double **column) {
-    char name[SXI_SHOT_NAME], dataset[SXI_SHOT_NAME];
+/* Sources of the run, for a sentence. */
+static void list_sources(const sxi_euxfel *run, size_t size, char *text) {
+    char source[SXI_SHOT_NAME];
+    text[0] = '\0';
+    for (int f = 0; f < run->files; f++) {
+        for (int64_t i = 0; sxi_euxfel_source(run->file[f].file, i, source); i++) {
+            const char *slash = strchr(source, '/');
+            const size_t used = strlen(text);
+            if (slash && !strstr(text, slash + 1) && used + strlen(slash) + 3 < size) {
+                snprintf(text + used, size - used, "%s%s", used ? ", " : "", slash + 1);
+            }
+        }
+    }
+}
+
+static sx_status column_of(const sxi_shots *s, const char *given, double **column) {
+    const sxi_euxfel *run = s->data;
+    char name[SXI_SHOT_NAME], dataset[SXI_SHOT_NAME], sources[700];
     int64_t element;
     int number, turn = 0;
     SXI_TRY(sxi_shot_element(given, name, &element));
@@ -350,70 +449,15 @@ sx_status sxi_euxfel_column(const sxi_euxfel *run, const sxi_shots *s, const cha
     for (; sxi_euxfel_find(run, name, turn, &number, dataset); turn++) {
         SXI_TRY(fill_column(run, s, number, dataset, element, *column));
     }
-    return turn > 0 ? SX_OK
-                    : SXI_FAIL(SX_ERR_MISSING,
-                               "%s holds no %s: give SOURCE/key, such as "
-                               "SA1_XTD2_XGM/DOOCS/MAIN:output/data/intensityTD",
-                               s->path, name);
+    if (turn == 0) {
+        list_sources(run, sizeof sources, sources);
+        return SXI_FAIL(SX_ERR_MISSING, "%s holds no %s; name it SOURCE/key, of the sources %s",
+                        s->path, name, sources);
+    }
+    return SX_OK;
 }
 
 /* --- the run --- */
-
-static sx_status need(const sxi_euxfel *run, const sxi_shots *s, const char *what,
-                      const char *option, const char *name, double **column) {
-    if (!name) {
-        return SXI_FAIL(SX_ERR_MISSING,
-                        "%s: the names of devices differ, so say which is the %s: %s", s->path,
-                        what, option);
-    }
-    return sxi_euxfel_column(run, s, name, column);
-}
-
-static sx_status read_laser(const sxi_euxfel *run, const sxi_shot_fields *f, sxi_shots *s) {
-    if (!f->laser_pattern) {
-        return need(run, s, "laser code", "--laser SOURCE/key or --laser-pattern", f->laser,
-                    &s->laser);
-    }
-    SXI_TRY(sxi_shot_column(s, &s->laser));
-    for (int64_t k = 0; k < s->count; k++) {
-        s->laser[k] = sxi_shot_pattern(f->laser_pattern, run->train[k], run->order[k]);
-    }
-    return SX_OK;
-}
-
-static sx_status read_delay(const sxi_euxfel *run, const sxi_shot_fields *f, sxi_shots *s) {
-    char name[SXI_SHOT_NAME], dataset[SXI_SHOT_NAME];
-    int64_t element;
-    int number = 0;
-    double scale;
-    SXI_TRY(need(run, s, "delay", "--delay SOURCE/key", f->delay, &s->delay_ps));
-    SXI_TRY(sxi_shot_element(f->delay, name, &element));
-    sxi_euxfel_find(run, name, 0, &number, dataset);
-    SXI_TRY(sxi_shot_delay_unit(f, run->file[number].file, dataset, &scale));
-    if (scale == 0) {
-        return SXI_FAIL(SX_ERR_UNIT,
-                        "%s:%s names no unit: say with --delay-scale how many ps one of it is",
-                        s->path, name);
-    }
-    for (int64_t k = 0; k < s->count; k++) {
-        s->delay_ps[k] *= scale;
-    }
-    snprintf(s->delay_name, sizeof s->delay_name, "%s", f->delay);
-    return SX_OK;
-}
-
-static sx_status read_tool(const sxi_euxfel *run, const sxi_shot_fields *f, sxi_shots *s) {
-    if (f->no_time_tool || !f->time_tool) {
-        return SX_OK;
-    }
-    SXI_TRY(sxi_euxfel_column(run, s, f->time_tool, &s->tool_ps));
-    snprintf(s->tool_name, sizeof s->tool_name, "%s", f->time_tool);
-    if (f->time_tool_amplitude) {
-        SXI_TRY(sxi_euxfel_column(run, s, f->time_tool_amplitude, &s->tool_amplitude));
-    }
-    return f->time_tool_width ? sxi_euxfel_column(run, s, f->time_tool_width, &s->tool_width)
-                              : SX_OK;
-}
 
 /* Frames of a train follow each other within a tenth of a second, the time from one to the next. */
 static sx_status number_shots(const sxi_euxfel *run, sxi_shots *s) {
@@ -424,24 +468,19 @@ static sx_status number_shots(const sxi_euxfel *run, sxi_shots *s) {
     return SX_OK;
 }
 
-static sx_status open_run(const char *path, const sxi_shot_fields *f, const sx_context *context,
-                          sxi_shots *s) {
+static sx_status open_run(int count, const char *const *paths, const sxi_shot_fields *f,
+                          const sx_context *context, sxi_shots *s) {
     sxi_euxfel *run = calloc(1, sizeof *run);
     if (!run) {
-        return SXI_FAIL(SX_ERR_MEMORY, "%s: no memory to read it", path);
+        return SXI_FAIL(SX_ERR_MEMORY, "%s: no memory to read it", paths[0]);
     }
     s->data = run;
-    SXI_TRY(open_files(run, path, context));
+    SXI_TRY(open_files(run, count, paths, f, context));
     SXI_TRY(sxi_euxfel_frames(run, f, context, s));
-    SXI_TRY(need(run, s, "intensity monitor", "--i0 SOURCE/key", f->i0, &s->i0));
-    snprintf(s->i0_name, sizeof s->i0_name, "%s", f->i0);
-    SXI_TRY(read_laser(run, f, s));
-    if (f->xray) {
-        SXI_TRY(sxi_euxfel_column(run, s, f->xray, &s->xray));
-    }
-    SXI_TRY(read_delay(run, f, s));
-    SXI_TRY(read_tool(run, f, s));
-    return f->time ? sxi_euxfel_column(run, s, f->time, &s->time) : number_shots(run, s);
+    const sxi_shot_table table = {
+        .naming = "SOURCE/key", .column = column_of, .train = run->train, .order = run->order};
+    SXI_TRY(sxi_shot_fill(s, f, &table));
+    return s->time ? SX_OK : number_shots(run, s);
 }
 
 static void part(const sxi_shots *s, int64_t shot, int number, sxi_shot_part *where) {
@@ -457,4 +496,10 @@ static void part(const sxi_shots *s, int64_t shot, int number, sxi_shot_part *wh
                              {p->entry, p->cell < 0 ? 0 : p->cell}};
 }
 
-const sxi_facility sxi_facility_euxfel = {"European XFEL", holds, open_run, part, find, close_run};
+const sxi_facility sxi_facility_euxfel = {.name = "European XFEL",
+                                          .holds = holds,
+                                          .joins = joins,
+                                          .open = open_run,
+                                          .part = part,
+                                          .find = find,
+                                          .close = close_run};

@@ -13,7 +13,7 @@ typedef struct sxi_train_file {
     sx_hdf5 *file;
     bool corrected;
     int64_t trains;
-    uint64_t *train; /* [trains]; 0 is padding */
+    uint64_t *train; /* [trains]; 0 is padding, or not to be trusted */
 } sxi_train_file;
 
 /* A part of a shot: entry (and cell) of the dataset of a module in a file. */
@@ -32,13 +32,17 @@ typedef struct sxi_euxfel {
     int leading;                       /* axes before a frame in these */
     sxi_train_part *part;              /* [count][modules] */
     uint64_t *train;                   /* [count] of a shot */
-    int64_t *order;                    /* [count] of the shot in its train, from 0 */
+    int64_t *order; /* [count] of its pulse among those that the run has frames of, from 0 */
 } sxi_euxfel;
 
+/* sxi_euxfel_source - dataSourceId number i of a file; false at the end. */
+bool sxi_euxfel_source(sx_hdf5 *file, int64_t i, char source[SXI_SHOT_NAME]);
+
 /* sxi_euxfel_index - first and count [trains of the file] of the source that a dataset belongs to; freed
- * together through *first. SX_ERR_MISSING, SX_ERR_SHAPE, SX_ERR_RANGE (beyond the dataset). */
+ * together through *first. Entries beyond those that the dataset has are taken off and added to *lost
+ * (NULL allowed). SX_ERR_MISSING, SX_ERR_SHAPE, SX_ERR_RANGE (damaged). */
 sx_status sxi_euxfel_index(const sxi_train_file *file, const char *dataset, int64_t entries,
-                           int64_t **first, int64_t **count);
+                           int64_t **first, int64_t **count, int64_t *lost);
 
 /* sxi_euxfel_find - as sxi_facility.find: under INSTRUMENT, CONTROL, or at the root; of several kinds of
  * file corrected ones come first. number: of the file, NULL allowed. */
@@ -48,10 +52,5 @@ bool sxi_euxfel_find(const sxi_euxfel *run, const char *name, int turn, int *num
 /* sxi_euxfel_frames - finds the detector and builds the table of shots. */
 sx_status sxi_euxfel_frames(sxi_euxfel *run, const sxi_shot_fields *fields,
                             const sx_context *context, sxi_shots *shots);
-
-/* sxi_euxfel_column - a value per shot of what is named SOURCE/key: one of its train, or, where a train
- * has several, that of its frame. SX_ERR_MISSING. */
-sx_status sxi_euxfel_column(const sxi_euxfel *run, const sxi_shots *shots, const char *name,
-                            double **column);
 
 #endif

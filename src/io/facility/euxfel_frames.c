@@ -23,11 +23,12 @@ typedef struct detector {
 /* "DET/7CH0:xtdf" and "DET/JNGFR07:daqOutput" are module 7 of a detector. */
 static int split_module(const char *dataset, char pattern[SXI_SHOT_NAME]) {
     const char *device = strstr(dataset, "/DET/");
+    device = device ? device : strstr(dataset, "/CORR/"); /* newer corrected sources */
     snprintf(pattern, SXI_SHOT_NAME, "%s", dataset);
     if (!device) {
         return 0;
     }
-    const char *digits = device + 5;
+    const char *digits = strchr(device + 1, '/') + 1;
     while (*digits && *digits != '/' && *digits != ':' && !isdigit((unsigned char)*digits)) {
         digits++;
     }
@@ -57,8 +58,7 @@ static bool frames_of(sx_hdf5 *file, const char *source, char dataset[SXI_SHOT_N
     return false;
 }
 
-/* Source number i of a file; false at the end. */
-static bool source_at(sx_hdf5 *file, int64_t i, char source[SXI_SHOT_NAME]) {
+bool sxi_euxfel_source(sx_hdf5 *file, int64_t i, char source[SXI_SHOT_NAME]) {
     static const char *const lists[] = {"METADATA/dataSources/dataSourceId",
                                         "METADATA/dataSourceId"};
     for (int k = 0; k < 2; k++) {
@@ -98,7 +98,7 @@ static void note(found *all, const char *pattern) {
 static void look_through(const sxi_euxfel *run, void (*see)(void *, const char *), void *data) {
     for (int f = 0; f < run->files; f++) {
         char source[SXI_SHOT_NAME], dataset[SXI_SHOT_NAME];
-        for (int64_t i = 0; source_at(run->file[f].file, i, source); i++) {
+        for (int64_t i = 0; sxi_euxfel_source(run->file[f].file, i, source); i++) {
             if (strncmp(source, "INSTRUMENT/", 11) == 0 &&
                 frames_of(run->file[f].file, source, dataset)) {
                 see(data, dataset);
@@ -109,37 +109,47 @@ static void look_through(const sxi_euxfel *run, void (*see)(void *, const char *
 
 typedef struct looking {
     const char *named;
-    found all;
+    found meant, others;
 } looking;
 
 static void see_detector(void *data, const char *dataset) {
     looking *l = data;
     char pattern[SXI_SHOT_NAME];
     split_module(dataset, pattern);
-    if (is_meant(l->named, pattern) || is_meant(l->named, dataset)) {
-        note(&l->all, pattern);
+    note(is_meant(l->named, pattern) || is_meant(l->named, dataset) ? &l->meant : &l->others,
+         pattern);
+}
+
+static void list_found(const found *all, size_t size, char *names) {
+    names[0] = '\0';
+    for (int i = 0; i < all->count; i++) {
+        const size_t used = strlen(names);
+        snprintf(names + used, size - used, "%s%s", i ? ", " : "", all->list[i].pattern);
     }
 }
 
 static sx_status choose(const sxi_euxfel *run, const sxi_shots *s, const char *named,
                         char pattern[SXI_SHOT_NAME]) {
     looking l = {.named = named};
-    char names[600] = "";
+    char names[600];
     look_through(run, see_detector, &l);
-    for (int i = 0; i < l.all.count; i++) {
-        const size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", l.all.list[i].pattern);
-    }
-    if (l.all.count == 1) {
-        snprintf(pattern, SXI_SHOT_NAME, "%s", l.all.list[0].pattern);
+    if (l.meant.count == 1) {
+        snprintf(pattern, SXI_SHOT_NAME, "%s", l.meant.list[0].pattern);
         return SX_OK;
     }
-    return l.all.count == 0
-               ? SXI_FAIL(SX_ERR_MISSING, "%s holds no frames%s%s", s->path,
-                          named ? " of a detector " : "", named ? named : "")
-               : SXI_FAIL(SX_ERR_ARGUMENT,
-                          "%s holds frames of several detectors, %s: choose one with --detector",
-                          s->path, names);
+    list_found(l.meant.count ? &l.meant : &l.others, sizeof names, names);
+    if (l.meant.count > 1) {
+        return SXI_FAIL(SX_ERR_ARGUMENT,
+                        "%s holds frames of several detectors, %s: choose one with --detector",
+                        s->path, names);
+    }
+    return l.others.count
+               ? SXI_FAIL(SX_ERR_MISSING, "%s holds no frames of %s; it holds %s", s->path, named,
+                          names)
+               : SXI_FAIL(SX_ERR_MISSING,
+                          "%s holds no frames of a detector: give the folder of the run, "
+                          "or all of its files",
+                          s->path);
 }
 
 /* --- its modules --- */
@@ -224,12 +234,11 @@ static bool add_frame(frames *all, const frame *one) {
 
 /* Pulse numbers of the entries of a fast detector; NULL: it has none, and the place in the train counts. */
 static sx_status read_pulses(sx_hdf5 *file, const char *dataset, sx_array *pulses) {
-    const sx_dtype whole = SX_U64;
     char name[SXI_SHOT_NAME + 16];
     const char *slash = strrchr(dataset, '/');
     snprintf(name, sizeof name, "%.*s/pulseId", (int)(slash - dataset), dataset);
     *pulses = (sx_array){0};
-    return sxi_h5_exists(file, name) ? sxi_h5_read(file, name, &whole, pulses) : SX_OK;
+    return sxi_h5_exists(file, name) ? sxi_shot_values(file, name, -1, SX_U64, pulses) : SX_OK;
 }
 
 /* How the frames of a module lie in its dataset. */
@@ -246,7 +255,8 @@ static layout layout_of(const sx_hdf5_dataset *about, const char *dataset) {
                     about->rank == 4 && !cells};
 }
 
-static sx_status add_module(const sxi_euxfel *run, int number, int module, frames *all) {
+static sx_status add_module(const sxi_euxfel *run, int number, int module, frames *all,
+                            int64_t *lost) {
     const sxi_train_file *f = run->file + number;
     const char *dataset = run->dataset[module];
     sx_status status = SX_OK;
@@ -255,7 +265,7 @@ static sx_status add_module(const sxi_euxfel *run, int number, int module, frame
     sx_hdf5_dataset about;
     SXI_TRY(sx_hdf5_describe(f->file, dataset, &about));
     const layout l = layout_of(&about, dataset);
-    SXI_GO(sxi_euxfel_index(f, dataset, l.entries, &first, &count));
+    SXI_GO(sxi_euxfel_index(f, dataset, l.entries, &first, &count, lost));
     SXI_GO(read_pulses(f->file, dataset, &pulses));
     if (pulses.data && sx_array_count(&pulses) < l.entries) {
         status = SXI_FAIL(SX_ERR_SHAPE, "%s:%s has %lld frames and %lld pulse numbers",
@@ -293,7 +303,10 @@ static int by_shot(const void *a, const void *b) {
     if (x->pulse != y->pulse) {
         return x->pulse > y->pulse ? 1 : -1;
     }
-    return x->module != y->module ? x->module - y->module : x->part.file - y->part.file;
+    if (x->module != y->module || x->part.file != y->part.file) {
+        return x->module != y->module ? x->module - y->module : x->part.file - y->part.file;
+    }
+    return (x->part.entry > y->part.entry) - (x->part.entry < y->part.entry);
 }
 
 static bool same_shot(const frame *a, const frame *b) {
@@ -323,11 +336,42 @@ static sx_status tabulate(sxi_euxfel *run, const frames *all, sxi_shots *s, int6
         if (i == 0 || !same_shot(one, one - 1)) {
             k++;
             run->train[k] = one->train;
-            run->order[k] = k > 0 && run->train[k - 1] == one->train ? run->order[k - 1] + 1 : 0;
+            run->order[k] = (int64_t)one->pulse; /* until number_pulses */
         }
         sxi_train_part *part = run->part + k * run->modules + one->module;
         *twice += part->file >= 0;
         *part = part->file >= 0 ? *part : one->part;
+    }
+    return SX_OK;
+}
+
+/* Values of a train, such as those of a gas monitor, are counted by its pulses, frames have the number of
+ * the pulse, which may be every fourth. So pulses are counted by their numbers among those of the run: a
+ * frame that was not recorded does not move those behind it. */
+static sx_status number_pulses(sxi_euxfel *run, const sxi_shots *s, const sx_context *context) {
+    int64_t kinds = 0, uneven = 0;
+    sxi_keyed *pulses = malloc((size_t)(s->count + 1) * sizeof *pulses);
+    if (!pulses) {
+        return SXI_FAIL(SX_ERR_MEMORY, "%s: no memory for its pulses", s->path);
+    }
+    for (int64_t k = 0; k < s->count; k++) {
+        pulses[k] = (sxi_keyed){(uint64_t)run->order[k], k};
+    }
+    sxi_keyed_sort(pulses, s->count);
+    for (int64_t k = 0; k < s->count; k++) {
+        kinds += k > 0 && pulses[k].key != pulses[k - 1].key;
+        run->order[pulses[k].at] = kinds;
+    }
+    free(pulses);
+    for (int64_t k = 0; k < s->count; k++) {
+        const bool begins = k == 0 || run->train[k] != run->train[k - 1];
+        uneven += run->order[k] != (begins ? 0 : run->order[k - 1] + 1);
+    }
+    if (uneven > 0) {
+        sx_log(context, SX_LOG_WARNING,
+               "%s: trains differ in the pulses that they have frames of (%lld gaps): what has a "
+               "value for each pulse of a train is taken as counted by all %lld of the run",
+               s->path, (long long)uneven, (long long)kinds + 1);
     }
     return SX_OK;
 }
@@ -400,7 +444,7 @@ sx_status sxi_euxfel_frames(sxi_euxfel *run, const sxi_shot_fields *fields,
                             const sx_context *context, sxi_shots *s) {
     sx_status status = SX_OK;
     frames all = {0};
-    int64_t twice = 0;
+    int64_t twice = 0, lost = 0;
     SXI_TRY(choose(run, s, fields->detector, s->detector));
     SXI_TRY(gather(run, s->detector));
     prefer_corrected(run);
@@ -408,7 +452,7 @@ sx_status sxi_euxfel_frames(sxi_euxfel *run, const sxi_shot_fields *fields,
     for (int m = 0; m < run->modules; m++) {
         for (int f = 0; f < run->files; f++) {
             if (gives(run, f, m)) {
-                SXI_GO(add_module(run, f, m, &all));
+                SXI_GO(add_module(run, f, m, &all, &lost));
             }
         }
     }
@@ -416,13 +460,20 @@ sx_status sxi_euxfel_frames(sxi_euxfel *run, const sxi_shot_fields *fields,
         qsort(all.list, (size_t)all.count, sizeof *all.list, by_shot);
     }
     SXI_GO(tabulate(run, &all, s, &twice));
-    if (twice > 0 && !fields->again) {
+    context = fields->again ? NULL : context;
+    SXI_GO(number_pulses(run, s, context));
+    if (twice > 0) {
         sx_log(context, SX_LOG_WARNING,
                "%s: %lld frames stand for a train, pulse and module that others stand for, too: "
                "the first is taken",
                s->path, (long long)twice);
     }
-    find_gaps(run, s, fields->again ? NULL : context);
+    if (lost > 0) {
+        sx_log(context, SX_LOG_WARNING,
+               "%s: the index promises %lld frames that the files do not have: they are missing",
+               s->path, (long long)lost);
+    }
+    find_gaps(run, s, context);
 out:
     free(all.list);
     return status;

@@ -13,6 +13,7 @@
 
 #include "base/fail.h"
 #include "base/units.h"
+#include "io/hdf5/h5file.h"
 
 /* --- columns --- */
 
@@ -105,6 +106,31 @@ sx_status sxi_shot_frame(sxi_shots *s, const sx_hdf5_dataset *about, const char 
     }
     memcpy(s->shape + (parts > 1), about->shape + leading, (size_t)axes * sizeof *s->shape);
     return SX_OK;
+}
+
+sx_status sxi_shot_mask(sxi_shots *s, sx_hdf5 *file, const char *dataset, int good) {
+    const sx_dtype byte = SX_U8;
+    int64_t pixels = 1;
+    sx_array values = {0};
+    sx_hdf5_dataset about;
+    SXI_TRY(sx_hdf5_describe(file, dataset, &about));
+    for (int d = 0; d < s->rank; d++) {
+        pixels *= s->shape[d];
+    }
+    int64_t found = about.numeric ? 1 : 0;
+    for (int d = 0; d < about.rank; d++) {
+        found = about.shape[d] > pixels ? 0 : found * about.shape[d];
+    }
+    if (found != pixels) {
+        return SX_OK; /* that of a detector of which a part was kept says nothing of the part */
+    }
+    SXI_TRY(sxi_h5_read(file, dataset, &byte, &values)); /* larger numbers are clamped */
+    s->mask = malloc((size_t)pixels);
+    for (int64_t p = 0; s->mask && p < pixels; p++) {
+        s->mask[p] = (((const uint8_t *)values.data)[p] != 0) != (good != 0);
+    }
+    sx_array_destroy(&values);
+    return s->mask ? SX_OK : SXI_FAIL(SX_ERR_MEMORY, "%s: no memory for its mask", s->path);
 }
 
 /* --- paths --- */

@@ -11,8 +11,28 @@
 #include "io/hdf5/h5file.h"
 
 /* The first that knows a path takes it; smalldata takes what nobody else does. */
-static const sxi_facility *const facilities[] = {&sxi_facility_euxfel, &sxi_facility_smalldata};
+static const sxi_facility *const facilities[] = {&sxi_facility_euxfel, &sxi_facility_swissfel,
+                                                 &sxi_facility_nexus, &sxi_facility_smalldata};
 enum { COUNT = sizeof facilities / sizeof facilities[0] };
+
+static const sxi_facility *facility_of(const char *path) {
+    for (int i = 0; i < COUNT; i++) {
+        if (facilities[i]->holds(path)) {
+            return facilities[i];
+        }
+    }
+    return NULL;
+}
+
+int sxi_shots_joined(int count, const char *const *paths) {
+    const sxi_facility *facility = facility_of(paths[0]);
+    int n = 1;
+    while (n < count && facility && facility->joins && facility_of(paths[n]) == facility &&
+           facility->joins(paths[0], paths[n])) {
+        n++;
+    }
+    return n;
+}
 
 static sx_status check(const sxi_shots *s) {
     if (s->count < 1) {
@@ -21,30 +41,32 @@ static sx_status check(const sxi_shots *s) {
     return SX_OK;
 }
 
-sx_status sxi_shots_open(const char *path, const sxi_shot_fields *fields, const sx_context *context,
-                         sxi_shots *s) {
+sx_status sxi_shots_open(int count, const char *const *paths, const sxi_shot_fields *fields,
+                         const sx_context *context, sxi_shots *s) {
+    const char *path = paths[0];
     sx_status status = SX_OK;
     *s = (sxi_shots){.together = 1};
-    if (access(path, F_OK) != 0) {
-        return SXI_FAIL(SX_ERR_IO, "%s: no such file or folder", path);
+    for (int i = 0; i < count; i++) {
+        if (access(paths[i], F_OK) != 0) {
+            return SXI_FAIL(SX_ERR_IO, "%s: no such file or folder", paths[i]);
+        }
     }
     if (fields->laser_pattern) {
         SXI_TRY(sxi_shot_pattern_check(fields->laser_pattern));
     }
-    for (int i = 0; i < COUNT && !s->facility; i++) {
-        s->facility = facilities[i]->holds(path) ? facilities[i] : NULL;
-    }
+    s->facility = facility_of(path);
     if (!s->facility) {
         return SXI_FAIL(SX_ERR_FORMAT,
                         "%s is a folder without a run: files of European XFEL (RAW-R..., "
-                        "CORR-R...) or of SwissFEL are looked for there",
+                        "CORR-R...) or of SwissFEL (NAME.BSREAD.h5, NAME.JF....h5) are looked for "
+                        "there",
                         path);
     }
     s->path = strdup(path);
     if (!s->path) {
         return SXI_FAIL(SX_ERR_MEMORY, "%s: no memory to read it", path);
     }
-    SXI_GO(s->facility->open(path, fields, context, s));
+    SXI_GO(s->facility->open(count, paths, fields, context, s));
     SXI_GO(check(s));
 out:
     if (status != SX_OK) {
@@ -63,6 +85,7 @@ void sxi_shots_close(sxi_shots *s) {
     if (s->facility && s->data) {
         s->facility->close(s->data);
     }
+    free(s->mask);
     free(s->path);
     *s = (sxi_shots){0};
 }

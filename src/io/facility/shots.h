@@ -41,9 +41,12 @@ typedef struct sxi_facility {
     const char *name;
     /* Whether a path, of a file or a folder, is a run of this facility. */
     bool (*holds)(const char *path);
-    /* Fills all of shots but facility and path; what it leaves on failure is closed. */
-    sx_status (*open)(const char *path, const sxi_shot_fields *fields, const sx_context *context,
-                      sxi_shots *shots);
+    /* Whether two paths that it holds are parts of one run; NULL: a path is a run. */
+    bool (*joins)(const char *path, const char *other);
+    /* Fills all of shots but facility and path from the paths of a run; what it leaves on failure is
+     * closed. */
+    sx_status (*open)(int count, const char *const *paths, const sxi_shot_fields *fields,
+                      const sx_context *context, sxi_shots *shots);
     void (*part)(const sxi_shots *shots, int64_t shot, int part, sxi_shot_part *where);
     /* Occurrence number turn of a name in the files of the run; false: there are no more. */
     bool (*find)(const sxi_shots *shots, const char *name, int turn, sx_hdf5 **file,
@@ -66,14 +69,20 @@ struct sxi_shots {
     char tool_name[SXI_SHOT_NAME]; /* "" without */
     /* [count] each; NaN: not known. NULL: the file does not say. */
     double *i0, *delay_ps, *laser, *xray, *tool_ps, *tool_amplitude, *tool_width, *time;
-    double *good; /* 0: the detector says that the frame is bad */
+    double *good;         /* 0: the detector says that the frame is bad */
+    uint8_t *mask;        /* [pixels] of a frame, 0 good; NULL: the files have none */
+    double photon_energy; /* eV; 0: the files do not say */
 };
 
-/* sxi_shots_open - the run at a path, by the reader of its facility. SX_ERR_MISSING naming what there
- * is instead, SX_ERR_SHAPE, SX_ERR_UNIT, SX_ERR_FORMAT, SX_ERR_IO. *shots is empty on failure. Theory:
- * docs/theory/reduce.md. */
-sx_status sxi_shots_open(const char *path, const sxi_shot_fields *fields, const sx_context *context,
-                         sxi_shots *shots);
+/* sxi_shots_joined - how many of the paths, from the first on, are parts of one run: files that were
+ * given one by one. At least 1. */
+int sxi_shots_joined(int count, const char *const *paths);
+
+/* sxi_shots_open - the run of these paths, by the reader of its facility. SX_ERR_MISSING naming what
+ * there is instead, SX_ERR_SHAPE, SX_ERR_UNIT, SX_ERR_FORMAT, SX_ERR_IO. *shots is empty on failure.
+ * Theory: docs/theory/reduce.md. */
+sx_status sxi_shots_open(int count, const char *const *paths, const sxi_shot_fields *fields,
+                         const sx_context *context, sxi_shots *shots);
 
 /* sxi_shots_close - of an empty one, too. */
 void sxi_shots_close(sxi_shots *shots);

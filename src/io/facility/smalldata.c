@@ -133,25 +133,21 @@ static void choose(sx_hdf5 *file, const char *named, const char *const *names,
 
 /* One number per shot; what is not known becomes NaN. */
 static sx_status read_column(const sxi_shots *s, const char *given, double **column) {
-    const sx_dtype real = SX_F64;
     char name[SXI_SHOT_NAME];
     int64_t element;
     sx_array values = {0};
     sx_status status = SX_OK;
     SXI_TRY(sxi_shot_element(given, name, &element));
-    SXI_TRY(sxi_h5_read(s->data, name, &real, &values));
+    SXI_TRY(sxi_shot_values(s->data, name, element, SX_F64, &values));
     const int64_t found = sx_array_count(&values);
-    const int64_t rows = values.rank > 1 ? values.shape[0] : found;
-    const int64_t row = element < 0 || rows < 1 ? 1 : found / rows;
-    if (values.rank < 1 || found != s->count * row || element >= row) {
+    if (values.rank < 1 || found != s->count) {
         status = SXI_FAIL(SX_ERR_SHAPE, "%s:%s holds %lld values for the %lld shots of %s", s->path,
                           given, (long long)found, (long long)s->count, s->detector);
         goto out;
     }
     SXI_GO(sxi_shot_column(s, column));
     for (int64_t k = 0; k < s->count; k++) {
-        (*column)[k] =
-            sxi_shot_value(((const double *)values.data)[k * row + (element > 0 ? element : 0)]);
+        (*column)[k] = sxi_shot_value(((const double *)values.data)[k]);
     }
 out:
     sx_array_destroy(&values);
@@ -245,8 +241,43 @@ static sx_status read_laser(sxi_shots *s, const sxi_shot_fields *f) {
 /* What a file without shots of a facility is read as, too: it is told what is missing there. */
 static bool holds(const char *path) { return !sxi_is_folder(path); }
 
-static sx_status open_run(const char *path, const sxi_shot_fields *f, const sx_context *context,
-                          sxi_shots *s) {
+/* LCLS keeps seconds and nanoseconds in the halves of 64 bits; other clocks count something evenly. */
+static sx_status read_time(sxi_shots *s, const sxi_shot_fields *f) {
+    const sx_dtype whole = SX_U64;
+    char name[SXI_SHOT_NAME];
+    sx_array stamps = {0};
+    SXI_TRY(read_optional(s, f->time, TIME_NAMES, name, &s->time));
+    if (f->time || !s->time) {
+        return SX_OK;
+    }
+    SXI_TRY(sxi_h5_read(s->data, name, &whole, &stamps));
+    for (int64_t k = 0; k < s->count; k++) {
+        const uint64_t stamp = ((const uint64_t *)stamps.data)[k];
+        if (stamp >> 32 != 0) {
+            s->time[k] = (double)(stamp >> 32) + 1e-9 * (double)(stamp & 0xffffffff);
+        }
+    }
+    sx_array_destroy(&stamps);
+    return SX_OK;
+}
+
+/* What smalldata keeps about a detector and its beam. */
+static sx_status read_settings(sxi_shots *s) {
+    char name[SXI_SHOT_NAME + 40];
+    snprintf(name, sizeof name, "UserDataCfg/%.*s/mask", (int)strcspn(s->detector, "/"),
+             s->detector);
+    if (sxi_h5_exists(s->data, name)) {
+        SXI_TRY(sxi_shot_mask(s, s->data, name, 1));
+    }
+    return sxi_h5_exists(s->data, "ebeam/photon_energy")
+               ? sxi_shots_mean(s, "ebeam/photon_energy", &s->photon_energy)
+               : SX_OK;
+}
+
+static sx_status open_run(int count, const char *const *paths, const sxi_shot_fields *f,
+                          const sx_context *context, sxi_shots *s) {
+    (void)count;
+    const char *path = paths[0];
     char name[SXI_SHOT_NAME];
     sx_hdf5_dataset about;
     sx_hdf5 *file = NULL;
@@ -261,9 +292,10 @@ static sx_status open_run(const char *path, const sxi_shot_fields *f, const sx_c
     SXI_TRY(read_needed(s, "intensity monitor", "--i0", f->i0, I0_NAMES, s->i0_name, &s->i0));
     SXI_TRY(read_laser(s, f));
     SXI_TRY(read_optional(s, f->xray, XRAY_NAMES, name, &s->xray));
-    SXI_TRY(read_optional(s, f->time, TIME_NAMES, name, &s->time));
+    SXI_TRY(read_time(s, f));
     SXI_TRY(read_delay(s, f));
-    return read_tool(s, f);
+    SXI_TRY(read_tool(s, f));
+    return read_settings(s);
 }
 
 static void part(const sxi_shots *s, int64_t shot, int number, sxi_shot_part *where) {
@@ -283,5 +315,9 @@ static void close_run(void *data) {
     sx_hdf5_close(&file);
 }
 
-const sxi_facility sxi_facility_smalldata = {"LCLS smalldata", holds, open_run, part, find,
-                                             close_run};
+const sxi_facility sxi_facility_smalldata = {.name = "LCLS smalldata",
+                                             .holds = holds,
+                                             .open = open_run,
+                                             .part = part,
+                                             .find = find,
+                                             .close = close_run};

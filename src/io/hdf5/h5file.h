@@ -31,8 +31,8 @@ sx_status sxi_h5_read_box(sx_hdf5 *file, const char *name, const int64_t *start,
 /* Reads all of it into a new array; dtype as described, or *as. Must be numeric. */
 sx_status sxi_h5_read(sx_hdf5 *file, const char *name, const sx_dtype *as, sx_array *array);
 
-/* Whether every chunk was written, and every element of a virtual dataset has a source. What was not
- * reads as the fill value: SX_ERR_MISSING, unless that is NaN. */
+/* Whether every chunk was written, and every element of a virtual dataset has a source, which is there.
+ * What was not reads as the fill value: SX_ERR_MISSING, unless that is NaN. */
 sx_status sxi_h5_check_written(sx_hdf5 *file, const char *name);
 
 /* A text attribute of an object, cut to size; SX_ERR_MISSING without. */

@@ -20,8 +20,9 @@ typedef struct job {
     const sx_xani_reduce_options *options;
     const sx_context *context;
     const char *const *paths;
-    int runs;
-    int rank; /* of a frame */
+    int runs;   /* files of one run that were given one by one are one */
+    int *first; /* [runs + 1] of their paths */
+    int rank;   /* of a frame */
     int64_t shape[SX_MAX_RANK], pixels;
     double low, high;       /* ps, delays of the laser-on shots */
     double i0;              /* median of the first file */
@@ -51,7 +52,8 @@ static sx_status open_shots(const job *j, int run, bool again, sxi_shots *shots)
                                     .no_time_tool = o->no_time_tool,
                                     .laser_pattern = o->laser_pattern,
                                     .again = again};
-    return sxi_shots_open(j->paths[run], &fields, j->context, shots);
+    return sxi_shots_open(j->first[run + 1] - j->first[run], j->paths + j->first[run], &fields,
+                          j->context, shots);
 }
 
 /* --- first: the tables --- */
@@ -113,42 +115,35 @@ static void note_delays(job *j, const sxi_selection *chosen) {
     }
 }
 
-/* A mask: as asked for, or what smalldata keeps of the detector, if that has the shape of the frames. */
-static sx_status read_mask(job *j, const sxi_shots *s) {
+/* A mask: as asked for, or that of the files. */
+static sx_status read_mask(job *j, sxi_shots *s) {
     const sx_dtype real = SX_F64;
-    char path[4096], name[SXI_SHOT_NAME + 40];
+    char path[4096];
     const char *split = j->options->mask ? strstr(j->options->mask, ":/") : NULL;
     sx_status status = SX_OK;
     sx_array values = {0};
-    sx_hdf5 *file = NULL, *own = NULL;
-    if (j->options->mask) {
-        if (!split || (size_t)(split - j->options->mask) >= sizeof path) {
-            return SXI_FAIL(SX_ERR_ARGUMENT, "--mask %s names no dataset; write FILE:/path",
-                            j->options->mask);
-        }
-        snprintf(path, sizeof path, "%.*s", (int)(split - j->options->mask), j->options->mask);
-        snprintf(name, sizeof name, "%s", split + 1);
-        SXI_TRY(sx_hdf5_open(path, &file));
-    } else {
-        snprintf(name, sizeof name, "UserDataCfg/%.*s/mask", (int)strcspn(s->detector, "/"),
-                 s->detector);
-        if (!s->facility->find(s, name, 0, &own, path)) {
-            return SX_OK;
-        }
+    sx_hdf5 *file = NULL;
+    if (!j->options->mask) {
+        j->mask = s->mask;
+        s->mask = NULL;
+        return SX_OK;
     }
-    SXI_GO(sxi_h5_read(file ? file : own, name, &real, &values));
+    if (!split || (size_t)(split - j->options->mask) >= sizeof path) {
+        return SXI_FAIL(SX_ERR_ARGUMENT, "--mask %s names no dataset; write FILE:/path",
+                        j->options->mask);
+    }
+    snprintf(path, sizeof path, "%.*s", (int)(split - j->options->mask), j->options->mask);
+    SXI_TRY(sx_hdf5_open(path, &file));
+    SXI_GO(sxi_h5_read(file, split + 1, &real, &values));
     if (sx_array_count(&values) != j->pixels) {
-        if (file) {
-            status = SXI_FAIL(SX_ERR_SHAPE, "the mask %s has %lld pixels, a frame %lld",
-                              j->options->mask, (long long)sx_array_count(&values),
-                              (long long)j->pixels);
-        }
-        goto out; /* that of a detector of which a part was kept says nothing of the part */
+        status =
+            SXI_FAIL(SX_ERR_SHAPE, "the mask %s has %lld pixels, a frame %lld", j->options->mask,
+                     (long long)sx_array_count(&values), (long long)j->pixels);
+        goto out;
     }
     j->mask = malloc((size_t)j->pixels);
     for (int64_t p = 0; j->mask && p < j->pixels; p++) {
-        const bool zero = ((const double *)values.data)[p] == 0;
-        j->mask[p] = file ? !zero : zero; /* LCLS: 1 is good */
+        j->mask[p] = ((const double *)values.data)[p] != 0;
     }
     status = j->mask ? SX_OK : SXI_FAIL(SX_ERR_MEMORY, "no memory for a mask");
 out:
@@ -213,12 +208,7 @@ static sx_status mask_bad(job *j) {
 
 static sx_status read_motors(job *j, const sxi_shots *s) {
     const sx_xani_reduce_options *o = j->options;
-    j->photon_energy = o->photon_energy;
-    sx_hdf5 *file;
-    char dataset[SXI_SHOT_NAME];
-    if (j->photon_energy == 0 && s->facility->find(s, "ebeam/photon_energy", 0, &file, dataset)) {
-        SXI_TRY(sxi_shots_mean(s, "ebeam/photon_energy", &j->photon_energy));
-    }
+    j->photon_energy = o->photon_energy != 0 ? o->photon_energy : s->photon_energy;
     j->angle = calloc((size_t)(o->angle_count ? o->angle_count : 1), sizeof *j->angle);
     for (int i = 0; j->angle && i < o->angle_count; i++) {
         j->angle[i] = o->angles[i].value;
@@ -259,7 +249,7 @@ static sx_status look_through(job *j, int run) {
         status = SXI_FAIL(SX_ERR_MISSING,
                           "%s and %s do not both have a time tool: name it with --time-tool, or "
                           "leave it out with --no-time-tool",
-                          j->paths[0], j->paths[run]);
+                          j->paths[0], s.path);
         goto out;
     }
     j->shots += s.count;
@@ -411,7 +401,7 @@ static sx_status write_cube(const job *j, const char *output) {
             write_number(writer, o->angles[i].name, j->angle[i], "deg", "angle of the goniometer"));
     }
     SXI_GO(write_reasons(j, writer));
-    SXI_GO(sxi_h5_inputs(writer, j->context, j->runs, j->paths));
+    SXI_GO(sxi_h5_inputs(writer, j->context, j->first[j->runs], j->paths));
     SXI_GO(sxi_h5_provenance(writer, j->context, 0, NULL));
     SXI_GO(sxi_h5_commit(&writer));
 out:
@@ -443,9 +433,22 @@ static sx_status summarise(job *j) {
     return SX_OK;
 }
 
-static sx_status run(job *j, const char *output) {
+static sx_status join_paths(job *j, int count) {
+    j->first = calloc((size_t)count + 1, sizeof *j->first);
+    if (!j->first) {
+        return SXI_FAIL(SX_ERR_MEMORY, "no memory for %d paths", count);
+    }
+    while (j->first[j->runs] < count) {
+        const int at = j->first[j->runs++];
+        j->first[j->runs] = at + sxi_shots_joined(count - at, j->paths + at);
+    }
+    return SX_OK;
+}
+
+static sx_status run(job *j, int count, const char *output) {
     int64_t bins = 0;
     const double began = sxi_now();
+    SXI_TRY(join_paths(j, count));
     for (int i = 0; i < j->runs; i++) {
         SXI_TRY(look_through(j, i));
     }
@@ -470,7 +473,6 @@ sx_status sx_xani_reduce(int runs, const char *const *paths, const sx_xani_reduc
     job j = {.options = options ? options : &defaults,
              .context = context,
              .paths = paths,
-             .runs = runs,
              .low = HUGE_VAL,
              .high = -HUGE_VAL};
     SXI_TRY(sxi_launcher_alone("xani reduce"));
@@ -478,13 +480,14 @@ sx_status sx_xani_reduce(int runs, const char *const *paths, const sx_xani_reduc
         return SXI_FAIL(SX_ERR_ARGUMENT, "there is no run to reduce");
     }
     SXI_TRY(sxi_output_check(output, j.options->overwrite, runs, paths));
-    const sx_status status = run(&j, output);
+    const sx_status status = run(&j, runs, output);
     if (status == SX_OK && summary) {
         *summary = j.summary;
     }
     sx_reducer_destroy(&j.reducer);
     sxi_check_destroy(&j.check);
     sxi_calibration_free(&j.calibration);
+    free(j.first);
     free(j.edges);
     free(j.mask);
     free(j.angle);

@@ -561,7 +561,7 @@ START_TEST(a_source_that_is_missing_in_a_real_file) {
     sx_array box;
     ck_ok(sx_array_create(SX_F32, 3, count, &box));
     ck_fails(sxi_h5_read_box(file, "/entry/data/data", start, count, &box), SX_ERR_MISSING,
-             "is missing");
+             "Therm_6_2_000001.h5, which is not there");
     sx_array_destroy(&box);
     sx_hdf5_close(&file);
 }

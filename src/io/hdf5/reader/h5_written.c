@@ -71,6 +71,10 @@ sx_status sxi_h5_check_written(sx_hdf5 *file, const char *name) {
         part = all > 0 && !fills_with_nan(created) ? written_part(entry, created, all, &of) : of;
         H5Pclose(created);
     }
+    if (status == SX_OK && entry->about.layout == SX_HDF5_VIRTUAL) {
+        const int64_t start[SX_MAX_RANK] = {0};
+        status = sxi_h5_check_sources(file, entry, start, entry->about.shape);
+    }
     if (status == SX_OK && part < of) {
         status = SXI_FAIL(SX_ERR_MISSING,
                           "%s:%s was only written to %.4g %%; the rest would read as its fill "

@@ -151,6 +151,10 @@ sx_status sxi_h5_source_open(sx_hdf5 *file, const char *outer, const char *sourc
     SXI_TRY(file_of(file, outer, source, &found));
     assert(found);
     if (H5Oexists_by_name(found->id, name, H5P_DEFAULT) <= 0) {
+        if (H5Lexists(found->id, name, H5P_DEFAULT) > 0) { /* to a file that is not there? */
+            return sxi_fail_context(sxi_h5_missing(found, name),
+                                    "%s:%s is a virtual dataset; its source", file->path, outer);
+        }
         return SXI_FAIL(SX_ERR_MISSING,
                         "%s:%s is a virtual dataset; its source dataset %s in the file %s is "
                         "missing",
