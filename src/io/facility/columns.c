@@ -138,6 +138,7 @@ static sx_status fill_tool(sxi_shots *s, const sxi_shot_fields *f, const sxi_sho
 
 sx_status sxi_shot_fill(sxi_shots *s, const sxi_shot_fields *f, const sxi_shot_table *t) {
     const char *i0 = f->i0 ? f->i0 : t->i0;
+    SXI_TRY(sxi_shot_some(s));
     SXI_TRY(need(s, t, "intensity monitor", "--i0", i0, &s->i0));
     snprintf(s->i0_name, sizeof s->i0_name, "%s", i0);
     SXI_TRY(fill_laser(s, f, t));

@@ -198,8 +198,10 @@ static void close_run(void *data) {
     }
     for (int m = 0; m < run->modules; m++) {
         free(run->dataset[m]);
+        free(run->mask[m]);
     }
     free(run->file);
+    free(run->has_mask);
     free(run->part);
     free(run->train);
     free(run->order);
@@ -490,10 +492,12 @@ static void part(const sxi_shots *s, int64_t shot, int number, sxi_shot_part *wh
         *where = (sxi_shot_part){0};
         return;
     }
-    *where = (sxi_shot_part){run->file[p->file].file,
-                             run->dataset[number],
-                             run->leading,
-                             {p->entry, p->cell < 0 ? 0 : p->cell}};
+    const bool masked = run->has_mask[p->file * run->modules + number];
+    *where = (sxi_shot_part){.file = run->file[p->file].file,
+                             .dataset = run->dataset[number],
+                             .mask = masked ? run->mask[number] : NULL,
+                             .leading = run->leading,
+                             .at = {p->entry, p->cell < 0 ? 0 : p->cell}};
 }
 
 const sxi_facility sxi_facility_euxfel = {.name = "European XFEL",

@@ -28,6 +28,8 @@ typedef struct sxi_euxfel {
     sxi_train_file *file;
     int modules;
     char *dataset[SXI_EUXFEL_MODULES]; /* of the frames of a module; NULL: not in this run */
+    char *mask[SXI_EUXFEL_MODULES];    /* what corrected files have beside it */
+    bool *has_mask;                    /* [files][modules] */
     bool corrected;                    /* corrected frames are taken, raw ones are left */
     int leading;                       /* axes before a frame in these */
     sxi_train_part *part;              /* [count][modules] */

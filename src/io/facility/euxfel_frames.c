@@ -440,6 +440,41 @@ static sx_status settle(sxi_euxfel *run, sxi_shots *s) {
     return SX_OK;
 }
 
+/* Corrected files say beside their frames which values are bad; those are mostly 0. */
+static sx_status find_masks(sxi_euxfel *run, sxi_shots *s) {
+    run->has_mask = calloc((size_t)(run->files * run->modules), sizeof *run->has_mask);
+    if (!run->has_mask) {
+        return SXI_FAIL(SX_ERR_MEMORY, "%s: no memory for its masks", s->path);
+    }
+    for (int m = 0; m < run->modules; m++) {
+        char name[SXI_SHOT_NAME + 8];
+        if (!run->dataset[m]) {
+            continue;
+        }
+        const int length = (int)(strrchr(run->dataset[m], '/') - run->dataset[m]);
+        snprintf(name, sizeof name, "%.*s/mask", length, run->dataset[m]);
+        run->mask[m] = strdup(name);
+        if (!run->mask[m]) {
+            return SXI_FAIL(SX_ERR_MEMORY, "%s: no memory for its masks", s->path);
+        }
+        for (int f = 0; f < run->files; f++) {
+            sx_hdf5_dataset about, mask;
+            if (!gives(run, f, m) || !sxi_h5_exists(run->file[f].file, name)) {
+                continue;
+            }
+            SXI_TRY(sx_hdf5_describe(run->file[f].file, run->dataset[m], &about));
+            SXI_TRY(sx_hdf5_describe(run->file[f].file, name, &mask));
+            if (!mask.numeric || mask.rank != about.rank ||
+                memcmp(mask.shape, about.shape, (size_t)mask.rank * sizeof *mask.shape) != 0) {
+                return SXI_FAIL(SX_ERR_SHAPE, "%s:%s is shaped unlike the frames that it masks",
+                                sx_hdf5_path_of(run->file[f].file), name);
+            }
+            run->has_mask[f * run->modules + m] = s->masked = true;
+        }
+    }
+    return SX_OK;
+}
+
 sx_status sxi_euxfel_frames(sxi_euxfel *run, const sxi_shot_fields *fields,
                             const sx_context *context, sxi_shots *s) {
     sx_status status = SX_OK;
@@ -449,6 +484,7 @@ sx_status sxi_euxfel_frames(sxi_euxfel *run, const sxi_shot_fields *fields,
     SXI_TRY(gather(run, s->detector));
     prefer_corrected(run);
     SXI_TRY(settle(run, s));
+    SXI_TRY(find_masks(run, s));
     for (int m = 0; m < run->modules; m++) {
         for (int f = 0; f < run->files; f++) {
             if (gives(run, f, m)) {

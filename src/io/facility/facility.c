@@ -42,6 +42,11 @@ sx_status sxi_shot_element(const char *given, char name[SXI_SHOT_NAME], int64_t 
     return SX_OK;
 }
 
+sx_status sxi_shot_some(const sxi_shots *s) {
+    return s->count > 0 ? SX_OK
+                        : SXI_FAIL(SX_ERR_MISSING, "%s holds no shots of %s", s->path, s->detector);
+}
+
 sx_status sxi_shot_column(const sxi_shots *s, double **column) {
     *column = malloc((size_t)(s->count ? s->count : 1) * sizeof **column);
     if (!*column) {

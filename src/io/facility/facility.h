@@ -28,6 +28,9 @@ sx_status sxi_shot_values(sx_hdf5 *file, const char *name, int64_t element, sx_d
 /* sxi_shot_element - cuts [k] off a name; -1 without. SX_ERR_ARGUMENT: no number. */
 sx_status sxi_shot_element(const char *given, char name[SXI_SHOT_NAME], int64_t *element);
 
+/* sxi_shot_some - SX_ERR_MISSING where a run has no shot. */
+sx_status sxi_shot_some(const sxi_shots *shots);
+
 /* sxi_shot_column - room for a number per shot, all NaN. SX_ERR_MEMORY. */
 sx_status sxi_shot_column(const sxi_shots *shots, double **column);
 

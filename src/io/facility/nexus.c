@@ -258,8 +258,10 @@ static void part(const sxi_shots *s, int64_t shot, int number, sxi_shot_part *wh
             high = half - 1;
         }
     }
-    *where =
-        (sxi_shot_part){run->file, run->piece[low].dataset, 1, {shot - run->piece[low].before, 0}};
+    *where = (sxi_shot_part){.file = run->file,
+                             .dataset = run->piece[low].dataset,
+                             .leading = 1,
+                             .at = {shot - run->piece[low].before, 0}};
 }
 
 static void close_run(void *data) {

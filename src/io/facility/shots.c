@@ -34,13 +34,6 @@ int sxi_shots_joined(int count, const char *const *paths) {
     return n;
 }
 
-static sx_status check(const sxi_shots *s) {
-    if (s->count < 1) {
-        return SXI_FAIL(SX_ERR_MISSING, "%s holds no shots of %s", s->path, s->detector);
-    }
-    return SX_OK;
-}
-
 sx_status sxi_shots_open(int count, const char *const *paths, const sxi_shot_fields *fields,
                          const sx_context *context, sxi_shots *s) {
     const char *path = paths[0];
@@ -67,7 +60,6 @@ sx_status sxi_shots_open(int count, const char *const *paths, const sxi_shot_fie
         return SXI_FAIL(SX_ERR_MEMORY, "%s: no memory to read it", path);
     }
     SXI_GO(s->facility->open(count, paths, fields, context, s));
-    SXI_GO(check(s));
 out:
     if (status != SX_OK) {
         sxi_shots_close(s);

@@ -32,6 +32,8 @@ typedef struct sxi_shots sxi_shots;
 typedef struct sxi_shot_part {
     sx_hdf5 *file; /* NULL: that part was not recorded */
     const char *dataset;
+    const char
+        *mask;   /* dataset of the same shape, not 0 where a value is bad; NULL: all are good */
     int leading; /* axes before those of the part, 1 or 2 */
     int64_t at[2];
 } sxi_shot_part;
@@ -64,6 +66,7 @@ struct sxi_shots {
     int64_t shape[SX_MAX_RANK];
     sx_dtype dtype;
     bool gaps;        /* some part of some shot is missing */
+    bool masked;      /* some parts have a mask */
     int64_t together; /* shots that are decoded together */
     char detector[SXI_SHOT_NAME], i0_name[SXI_SHOT_NAME], delay_name[SXI_SHOT_NAME];
     char tool_name[SXI_SHOT_NAME]; /* "" without */

@@ -289,6 +289,7 @@ static sx_status open_run(int count, const char *const *paths, const sxi_shot_fi
     SXI_TRY(sxi_shot_frame(s, &about, s->detector, 1, 1));
     s->count = about.shape[0];
     s->together = about.chunk[0] > 1 ? about.chunk[0] : 1;
+    SXI_TRY(sxi_shot_some(s));
     SXI_TRY(read_needed(s, "intensity monitor", "--i0", f->i0, I0_NAMES, s->i0_name, &s->i0));
     SXI_TRY(read_laser(s, f));
     SXI_TRY(read_optional(s, f->xray, XRAY_NAMES, name, &s->xray));
@@ -300,7 +301,8 @@ static sx_status open_run(int count, const char *const *paths, const sxi_shot_fi
 
 static void part(const sxi_shots *s, int64_t shot, int number, sxi_shot_part *where) {
     (void)number;
-    *where = (sxi_shot_part){s->data, s->detector, 1, {shot, 0}};
+    *where =
+        (sxi_shot_part){.file = s->data, .dataset = s->detector, .leading = 1, .at = {shot, 0}};
 }
 
 static bool find(const sxi_shots *s, const char *name, int turn, sx_hdf5 **file,

@@ -467,7 +467,10 @@ static void part(const sxi_shots *s, int64_t shot, int number, sxi_shot_part *wh
     const swissfel *run = s->data;
     const row *r = run->row + shot;
     (void)number;
-    *where = (sxi_shot_part){run->file[r->file], run->dataset[r->file], 1, {r->at, 0}};
+    *where = (sxi_shot_part){.file = run->file[r->file],
+                             .dataset = run->dataset[r->file],
+                             .leading = 1,
+                             .at = {r->at, 0}};
 }
 
 const sxi_facility sxi_facility_swissfel = {.name = "SwissFEL",

@@ -16,6 +16,7 @@ static const int64_t BATCH_BYTES = (int64_t)8 << 20;
 typedef struct batch {
     sx_array memory; /* [frames of a batch, pixels], as read */
     float *energy;   /* the same, calibrated; NULL: nothing is to be calibrated */
+    sx_array bad;    /* [frames of a batch, pixels], U8, where the frames have masks */
     sx_hdf5_request *request;
     int64_t count;         /* shots to add */
     const void **frame;    /* [frames] */
@@ -32,11 +33,11 @@ typedef struct reading {
     batch two[2];
 } reading;
 
-/* As what frames are added; those with missing parts need a NaN. */
+/* As what frames are added; those with missing values need a NaN. */
 static sx_dtype added_as(const sxi_shots *s) {
     switch (s->dtype) {
     case SX_U16:
-        return s->gaps ? SX_F32 : SX_U16;
+        return s->gaps || s->masked ? SX_F32 : SX_U16;
     case SX_I8:
     case SX_U8:
     case SX_I16:
@@ -56,6 +57,9 @@ static sx_status batch_create(const reading *r, batch *b) {
     const int64_t shape[] = {r->frames, r->pixels};
     const size_t n = (size_t)r->frames;
     SXI_TRY(sx_array_create(r->dtype, 2, shape, &b->memory));
+    if (r->f->shots->masked) {
+        SXI_TRY(sx_array_create(SX_U8, 2, shape, &b->bad));
+    }
     b->frame = malloc(n * sizeof *b->frame);
     b->shot = malloc(n * sizeof *b->shot);
     b->check = malloc(n * sizeof *b->check);
@@ -78,6 +82,7 @@ static void batch_destroy(batch *b) {
     }
     sx_array_destroy(&b->memory);
     free(b->energy);
+    sx_array_destroy(&b->bad);
     free(b->frame);
     free(b->shot);
     free(b->check);
@@ -119,13 +124,13 @@ typedef struct run {
     int64_t count, place;
 } run;
 
-static void add_box(const reading *r, const batch *b, boxes *x, const run *one, int part) {
+/* One dataset of a run into memory of that type. */
+static void add_dataset(const reading *r, boxes *x, const run *one, const char *dataset,
+                        sx_dtype dtype, void *data) {
     const sxi_shots *s = r->f->shots;
     const int skip = s->parts > 1, leading = one->first.leading, axes = s->rank - skip;
     box *to = x->box + x->count;
-    to->view = (sx_array){.dtype = r->dtype,
-                          .rank = leading + axes,
-                          .data = memory_at(r, b, one->place, part * r->part_pixels)};
+    to->view = (sx_array){.dtype = dtype, .rank = leading + axes, .data = data};
     int64_t stride = 1;
     for (int d = leading + axes - 1; d >= 0; d--) {
         const bool inside = d >= leading;
@@ -135,15 +140,27 @@ static void add_box(const reading *r, const batch *b, boxes *x, const run *one, 
         to->view.stride[d] = inside ? stride : r->pixels;
         stride *= inside ? to->count[d] : 1;
     }
-    x->list[x->count++] =
-        (sx_hdf5_box){one->first.file, one->first.dataset, to->start, to->count, &to->view};
+    x->list[x->count++] = (sx_hdf5_box){one->first.file, dataset, to->start, to->count, &to->view};
+}
+
+static void add_box(const reading *r, const batch *b, boxes *x, const run *one, int part) {
+    const int64_t pixel = part * r->part_pixels;
+    uint8_t *bad = b->bad.data;
+    add_dataset(r, x, one, one->first.dataset, r->dtype, memory_at(r, b, one->place, pixel));
+    if (one->first.mask) {
+        add_dataset(r, x, one, one->first.mask, SX_U8, bad + one->place * r->pixels + pixel);
+        return;
+    }
+    for (int64_t i = 0; bad && i < one->count; i++) {
+        memset(bad + (one->place + i) * r->pixels + pixel, 0, (size_t)r->part_pixels);
+    }
 }
 
 /* Whether a part continues a run, along the axis that the second of a run decides. */
 static bool follows(run *one, const sxi_shot_part *where, int64_t place) {
     const sxi_shot_part *f = &one->first;
     if (one->count == 0 || where->file != f->file || where->dataset != f->dataset ||
-        place != one->place + one->count) {
+        where->mask != f->mask || place != one->place + one->count) {
         return false;
     }
     for (int axis = 0; axis < f->leading; axis++) {
@@ -221,7 +238,7 @@ static void all_boxes(const reading *r, batch *b, boxes *x, int64_t first, int64
 static sx_status batch_start(reading *r, batch *b) {
     const int64_t left = r->f->shots->count - r->next;
     const int64_t n = left < r->frames ? left : r->frames;
-    const size_t most = (size_t)(n * r->f->shots->parts + 1);
+    const size_t most = (size_t)(2 * n * r->f->shots->parts + 1); /* with masks */
     boxes x = {.list = malloc(most * sizeof *x.list), .box = malloc(most * sizeof *x.box)};
     sx_status status = SX_OK;
     b->count = 0;
@@ -258,6 +275,25 @@ static sx_status calibrate(reading *r, batch *b) {
     return good ? SX_OK : SXI_FAIL(SX_ERR_MEMORY, "no memory to calibrate frames");
 }
 
+/* Bad values are missing. */
+static void blank(const reading *r, const batch *b) {
+    const uint8_t *bad = b->bad.data;
+    for (int64_t k = 0; k < b->count; k++) {
+        const int64_t bytes = (const char *)b->frame[k] - (const char *)b->memory.data;
+        const int64_t first = bytes / (int64_t)sx_dtype_size(r->dtype);
+        for (int64_t i = first; i < first + r->pixels; i++) {
+            if (bad[i] == 0) {
+                continue;
+            }
+            if (r->dtype == SX_F32) {
+                ((float *)b->memory.data)[i] = NAN;
+            } else {
+                ((double *)b->memory.data)[i] = (double)NAN;
+            }
+        }
+    }
+}
+
 static sx_status batch_add(reading *r, batch *b) {
     sxi_frames *f = r->f;
     const sx_dtype dtype = f->calibration ? SX_F32 : r->dtype;
@@ -266,6 +302,8 @@ static sx_status batch_add(reading *r, batch *b) {
     }
     if (f->calibration) {
         SXI_TRY(calibrate(r, b));
+    } else if (b->bad.data) {
+        blank(r, b);
     }
     SXI_TRY(sxi_check_add(f->check, dtype, b->count, b->frame, b->check, f->i0_offset, f->context));
     SXI_TRY(sxi_reducer_add_at(f->reducer, dtype, b->count, b->frame, b->shot, f->context));
@@ -296,7 +334,7 @@ static sx_status read_and_add(reading *r) {
 /* Raw frames are whole numbers of 16 bits, all of whose parts are there. */
 static sx_status check_raw(const sxi_frames *f) {
     const sxi_shots *s = f->shots;
-    if (!f->calibration || (s->dtype == SX_U16 && !s->gaps)) {
+    if (!f->calibration || added_as(s) == SX_U16) {
         return SX_OK;
     }
     return SXI_FAIL(SX_ERR_TYPE, "%s:%s holds %s%s; raw frames to be calibrated are uint16, whole",
