@@ -26,9 +26,9 @@ static const values defaults = {.bin_width = 0.1};
 static const sx_option options[] = {
     CLI_OUTPUT(values, output, "FILE", "the cube.h5 to write; required"),
     CLI_OPTION(values, detector, TEXT, "detector", "FIELD",
-               "dataset of the frames, shots first; default: the only one of 3 axes or more"),
+               "dataset of the frames, shots first, or name of a detector; default: the only one"),
     CLI_OPTION(values, i0, TEXT, "i0", "FIELD",
-               "intensity of the pulses; default ipm2/sum or the like"),
+               "intensity of the pulses; default ipm2/sum or the like, of NeXus monitor/data"),
     CLI_OPTION(values, i0_range, TEXT, "i0-range", "LO:HI", "take shots with I0 in this window"),
     CLI_OPTION(values, i0_offset, REAL, "i0-offset", "I0",
                "what the monitor reads without beam; default 0"),
@@ -36,9 +36,10 @@ static const sx_option options[] = {
              "find that offset: where the line of frame total against I0 meets zero"),
     CLI_OPTION(values, laser, TEXT, "laser", "FIELD",
                "laser code, above 0 is on; default lightStatus/laser"),
-    CLI_OPTION(values, laser_pattern, TEXT, "laser-pattern", "10...",
-               "instead: laser on (1) and off (0) over the frames of a train, or of the file; "
-               "commas between trains that take turns"),
+    CLI_OPTION(
+        values, laser_pattern, TEXT, "laser-pattern", "10...",
+        "instead: laser on (1) and off (0) over the pulses of a train (commas between trains "
+        "that take turns), over pulse numbers of SwissFEL, or over the frames of a file"),
     CLI_OPTION(values, xray, TEXT, "xray", "FIELD",
                "X-ray code, above 0 is on; default lightStatus/xray, if there"),
     CLI_OPTION(values, delay, TEXT, "delay", "FIELD",
@@ -299,8 +300,13 @@ const cli_command cli_xani_reduce = {
     .name = "reduce",
     .help = {"sextant xani reduce", "turn the shots of a run into a cube",
              "RUN... -o cube.h5 [options]",
-             "RUN is a per-shot file of LCLS smalldata: a line per shot, with frames.\n"
-             "Several are reduced as one run. A FIELD is a dataset of RUN, such as ipm2/sum.",
+             "RUN is a per-shot file of LCLS smalldata, a folder (or all files) of a run of "
+             "European XFEL\n"
+             "or SwissFEL, or the master file of a NeXus series. Several are reduced as one. A "
+             "FIELD is\n"
+             "a dataset of RUN (ipm2/sum), SOURCE/key "
+             "(SA1_XTD2_XGM/XGM/DOOCS:output/data/intensityTD), or\n"
+             "a channel; FIELD[k] is element k of its rows.",
              options},
     .bytes = sizeof(values),
     .defaults = &defaults,

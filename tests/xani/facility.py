@@ -27,8 +27,9 @@ def run(paths, *words, code=0, output="cube.h5"):
     return json.loads(done.stdout) if code == 0 else done.stderr
 
 
-def check(frames, i0, delay, laser, name):
-    """The cube against sums over shots; NaN in frames is missing there, NaN elsewhere leaves the shot out."""
+def check(frames, i0, delay, laser, name, partner=None):
+    """The cube against sums over shots; NaN in frames is missing there, NaN elsewhere leaves the shot out. partner:
+    delays by which laser-off shots are binned, too."""
     with h5py.File("cube.h5") as f:
         signal, count, mean = (f["cube"][k][()] for k in ("signal", "count", "delay"))
     axes = (slice(None),) + (None,) * (frames.ndim - 1)
@@ -38,9 +39,10 @@ def check(frames, i0, delay, laser, name):
         w = np.where(known, i0[shots][axes], 0).sum(0)
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.nansum(frames[shots], 0) / w
-    off = np.isfinite(i0) & (laser == 0)
+    dark = np.isfinite(i0) & (laser == 0)
     for b, (low, high) in enumerate(zip(EDGES[:-1], EDGES[1:])):
         on = np.isfinite(i0) & (laser == 1) & (delay >= low) & (delay < high)
+        off = dark if partner is None else dark & (partner >= low) & (partner < high)
         assert count[b] == on.sum(), (name, b, count[b], on.sum())
         with np.errstate(invalid="ignore", divide="ignore"):
             expected = ratio(on) / ratio(off) - 1
@@ -307,6 +309,10 @@ with h5py.File("small.h5", "w") as f:
         f[name] = values[rows]
 run(["small.h5"], "--laser", "timing/eventcodes[90]")
 check(small.astype(float), monitor, lag, codes[:, 90], "lcls2")
+# Of two laser-on shots as near the earlier one counts, also across a full second of the time stamp.
+run(["small.h5"], "--laser", "timing/eventcodes[90]", "--off", "nearest")
+nearest = np.array([lag[max(i - 1, 1)] for i in range(60)])
+check(small.astype(float), monitor, lag, codes[:, 90], "lcls2 nearest", nearest)
 
 # --- what cannot be read is said ---
 def cut(name, to, part):

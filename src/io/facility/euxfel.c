@@ -464,7 +464,7 @@ static sx_status column_of(const sxi_shots *s, const char *given, double **colum
 /* Frames of a train follow each other within a tenth of a second, the time from one to the next. */
 static sx_status number_shots(const sxi_euxfel *run, sxi_shots *s) {
     SXI_TRY(sxi_shot_column(s, &s->time));
-    for (int64_t k = 0; k < s->count; k++) {
+    for (int64_t k = 0; s->time && k < s->count; k++) {
         s->time[k] = (double)run->train[k] + 1e-4 * (double)run->order[k];
     }
     return SX_OK;

@@ -442,7 +442,7 @@ static sx_status settle(sxi_euxfel *run, sxi_shots *s) {
 
 /* Corrected files say beside their frames which values are bad; those are mostly 0. */
 static sx_status find_masks(sxi_euxfel *run, sxi_shots *s) {
-    run->has_mask = calloc((size_t)(run->files * run->modules), sizeof *run->has_mask);
+    run->has_mask = calloc((size_t)run->files * (size_t)run->modules + 1, sizeof *run->has_mask);
     if (!run->has_mask) {
         return SXI_FAIL(SX_ERR_MEMORY, "%s: no memory for its masks", s->path);
     }

@@ -130,7 +130,7 @@ sx_status sxi_shot_mask(sxi_shots *s, sx_hdf5 *file, const char *dataset, int go
         return SX_OK; /* that of a detector of which a part was kept says nothing of the part */
     }
     SXI_TRY(sxi_h5_read(file, dataset, &byte, &values)); /* larger numbers are clamped */
-    s->mask = malloc((size_t)pixels);
+    s->mask = malloc((size_t)pixels + 1);
     for (int64_t p = 0; s->mask && p < pixels; p++) {
         s->mask[p] = (((const uint8_t *)values.data)[p] != 0) != (good != 0);
     }

@@ -82,14 +82,17 @@ static bool see_piece(void *data, const char *member, bool is_group) {
         return true;
     }
     if (l->count == l->room) {
-        char **more = realloc(l->names, (size_t)(2 * l->room + 64) * sizeof *more);
-        l->memory = l->memory && more;
-        l->names = more ? more : l->names;
-        l->room = more ? 2 * l->room + 64 : l->room;
+        char **more = (char **)realloc(l->names, (size_t)(2 * l->room + 64) * sizeof(char *));
+        if (!more) {
+            l->memory = false;
+            return false;
+        }
+        l->names = more;
+        l->room = 2 * l->room + 64;
     }
     snprintf(path, sizeof path, "%.200s/%s", l->group, member);
-    l->names[l->count] = l->memory ? strdup(path) : NULL;
-    l->memory = l->memory && l->names[l->count];
+    l->names[l->count] = strdup(path);
+    l->memory = l->names[l->count] != NULL;
     l->count += l->memory;
     return l->memory;
 }

@@ -241,6 +241,10 @@ static sx_status read_laser(sxi_shots *s, const sxi_shot_fields *f) {
 /* What a file without shots of a facility is read as, too: it is told what is missing there. */
 static bool holds(const char *path) { return !sxi_is_folder(path); }
 
+static int64_t nanoseconds(uint64_t stamp) {
+    return (int64_t)(stamp >> 32) * 1000000000 + (int64_t)(stamp & 0xffffffff);
+}
+
 /* LCLS keeps seconds and nanoseconds in the halves of 64 bits; other clocks count something evenly. */
 static sx_status read_time(sxi_shots *s, const sxi_shot_fields *f) {
     const sx_dtype whole = SX_U64;
@@ -251,10 +255,10 @@ static sx_status read_time(sxi_shots *s, const sxi_shot_fields *f) {
         return SX_OK;
     }
     SXI_TRY(sxi_h5_read(s->data, name, &whole, &stamps));
+    const uint64_t *stamp = stamps.data;
     for (int64_t k = 0; k < s->count; k++) {
-        const uint64_t stamp = ((const uint64_t *)stamps.data)[k];
-        if (stamp >> 32 != 0) {
-            s->time[k] = (double)(stamp >> 32) + 1e-9 * (double)(stamp & 0xffffffff);
+        if (stamp[0] >> 32 != 0) { /* ns since the first: exact, so that equally near is equal */
+            s->time[k] = (double)(nanoseconds(stamp[k]) - nanoseconds(stamp[0]));
         }
     }
     sx_array_destroy(&stamps);

@@ -92,8 +92,8 @@ static bool joins(const char *path, const char *other) {
 
 static sx_status open_files(swissfel *run, int count, const char *const *paths,
                             const sx_context *context) {
-    run->file = calloc((size_t)count, sizeof *run->file);
-    run->dataset = calloc((size_t)count, sizeof *run->dataset);
+    run->file = (sx_hdf5 **)calloc((size_t)count + 1, sizeof(sx_hdf5 *));
+    run->dataset = (char **)calloc((size_t)count + 1, sizeof(char *));
     if (!run->file || !run->dataset) {
         return SXI_FAIL(SX_ERR_MEMORY, "no memory for %d files", count);
     }
@@ -427,7 +427,7 @@ static sx_status fill_own(sxi_shots *s) {
     if (!s->time) {
         SXI_TRY(sxi_shot_column(s, &s->time));
     }
-    for (int64_t k = 0; k < s->count; k++) {
+    for (int64_t k = 0; s->good && s->time && k < s->count; k++) {
         s->good[k] = run->row[k].good;
         s->time[k] = isnan(s->time[k]) ? (double)run->row[k].pulse : s->time[k];
     }

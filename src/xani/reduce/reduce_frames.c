@@ -89,7 +89,7 @@ static void batch_destroy(batch *b) {
 }
 
 /* Pixel p of the frame at a place of the batch. */
-static char *memory_at(const reading *r, const batch *b, int64_t place, int64_t p) {
+static void *memory_at(const reading *r, const batch *b, int64_t place, int64_t p) {
     return (char *)b->memory.data + (size_t)(place * r->pixels + p) * sx_dtype_size(r->dtype);
 }
 
@@ -176,7 +176,7 @@ static bool follows(run *one, const sxi_shot_part *where, int64_t place) {
 }
 
 static void fill_nan(const reading *r, const batch *b, int64_t place, int part) {
-    char *to = memory_at(r, b, place, part * r->part_pixels);
+    void *to = memory_at(r, b, place, part * r->part_pixels);
     for (int64_t i = 0; i < r->part_pixels; i++) {
         if (r->dtype == SX_F32) {
             ((float *)to)[i] = NAN;
