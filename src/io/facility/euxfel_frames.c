@@ -510,6 +510,12 @@ sx_status sxi_euxfel_frames(sxi_euxfel *run, const sxi_shot_fields *fields,
                s->path, (long long)lost);
     }
     find_gaps(run, s, context);
+    if (run->leading > 1 && !run->corrected) {
+        sx_log(context, SX_LOG_WARNING,
+               "%s: raw frames of %s are taken as they are, without pedestal and gain: use the "
+               "corrected run (proc) where there is one",
+               s->path, s->detector);
+    }
 out:
     free(all.list);
     return status;

@@ -134,6 +134,9 @@ static sx_status add_piece(nexus *run, const char *dataset, sxi_shots *s) {
         s->dtype = one.dtype;
         memcpy(s->shape, one.shape, sizeof s->shape);
         s->together = about.chunk[0] > 1 ? about.chunk[0] : 1;
+        /* Counting detectors write their largest number where a pixel overflowed or is masked. */
+        s->has_none = one.dtype == SX_U16 || one.dtype == SX_U32;
+        s->none = one.dtype == SX_U16 ? UINT16_MAX : UINT32_MAX;
     }
     if (one.rank != s->rank ||
         memcmp(one.shape, s->shape, (size_t)s->rank * sizeof *s->shape) != 0) {

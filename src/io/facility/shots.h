@@ -65,8 +65,10 @@ struct sxi_shots {
     int parts, rank;
     int64_t shape[SX_MAX_RANK];
     sx_dtype dtype;
-    bool gaps;        /* some part of some shot is missing */
-    bool masked;      /* some parts have a mask */
+    bool gaps;     /* some part of some shot is missing */
+    bool masked;   /* some parts have a mask */
+    bool has_none; /* a value stands for none: */
+    double none;
     int64_t together; /* shots that are decoded together */
     char detector[SXI_SHOT_NAME], i0_name[SXI_SHOT_NAME], delay_name[SXI_SHOT_NAME];
     char tool_name[SXI_SHOT_NAME]; /* "" without */

@@ -415,7 +415,14 @@ static sx_status read_frames(sxi_shots *s, const sxi_shot_fields *f, const sx_co
     if (!any) {
         return missing(s, s->detector);
     }
-    sort_rows(run, s, f->again ? NULL : context);
+    context = f->again ? NULL : context;
+    sort_rows(run, s, context);
+    if (strncmp(s->detector, "JF", 2) == 0 && s->dtype == SX_U16) {
+        sx_log(context, SX_LOG_WARNING,
+               "%s: raw frames of %s are taken as they are, without pedestal and gain: use "
+               "converted ones where there are any",
+               s->path, s->detector);
+    }
     return SX_OK;
 }
 

@@ -37,7 +37,7 @@ typedef struct reading {
 static sx_dtype added_as(const sxi_shots *s) {
     switch (s->dtype) {
     case SX_U16:
-        return s->gaps || s->masked ? SX_F32 : SX_U16;
+        return s->gaps || s->masked || s->has_none ? SX_F32 : SX_U16;
     case SX_I8:
     case SX_U8:
     case SX_I16:
@@ -275,21 +275,36 @@ static sx_status calibrate(reading *r, batch *b) {
     return good ? SX_OK : SXI_FAIL(SX_ERR_MEMORY, "no memory to calibrate frames");
 }
 
-/* Bad values are missing. */
+/* Bad values, and what stands for none, are missing. bad: [pixels], or NULL. */
+static void blank_f32(const sxi_shots *s, int64_t pixels, const uint8_t *bad, float *frame) {
+    const float none = (float)s->none;
+    for (int64_t p = 0; bad && p < pixels; p++) {
+        frame[p] = bad[p] ? NAN : frame[p];
+    }
+    for (int64_t p = 0; s->has_none && p < pixels; p++) {
+        frame[p] = frame[p] == none ? NAN : frame[p];
+    }
+}
+
+static void blank_f64(const sxi_shots *s, int64_t pixels, const uint8_t *bad, double *frame) {
+    for (int64_t p = 0; bad && p < pixels; p++) {
+        frame[p] = bad[p] ? (double)NAN : frame[p];
+    }
+    for (int64_t p = 0; s->has_none && p < pixels; p++) {
+        frame[p] = frame[p] == s->none ? (double)NAN : frame[p];
+    }
+}
+
 static void blank(const reading *r, const batch *b) {
-    const uint8_t *bad = b->bad.data;
+    const sxi_shots *s = r->f->shots;
     for (int64_t k = 0; k < b->count; k++) {
         const int64_t bytes = (const char *)b->frame[k] - (const char *)b->memory.data;
-        const int64_t first = bytes / (int64_t)sx_dtype_size(r->dtype);
-        for (int64_t i = first; i < first + r->pixels; i++) {
-            if (bad[i] == 0) {
-                continue;
-            }
-            if (r->dtype == SX_F32) {
-                ((float *)b->memory.data)[i] = NAN;
-            } else {
-                ((double *)b->memory.data)[i] = (double)NAN;
-            }
+        const int64_t at = bytes / (int64_t)sx_dtype_size(r->dtype);
+        const uint8_t *bad = b->bad.data ? (const uint8_t *)b->bad.data + at : NULL;
+        if (r->dtype == SX_F32) {
+            blank_f32(s, r->pixels, bad, (float *)b->memory.data + at);
+        } else {
+            blank_f64(s, r->pixels, bad, (double *)b->memory.data + at);
         }
     }
 }
@@ -302,7 +317,7 @@ static sx_status batch_add(reading *r, batch *b) {
     }
     if (f->calibration) {
         SXI_TRY(calibrate(r, b));
-    } else if (b->bad.data) {
+    } else if (f->shots->masked || f->shots->has_none) {
         blank(r, b);
     }
     SXI_TRY(sxi_check_add(f->check, dtype, b->count, b->frame, b->check, f->i0_offset, f->context));
