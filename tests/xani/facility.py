@@ -172,7 +172,8 @@ write_run("1.2/proc/r0007", False)
 said = run(["1.2/proc/r0007"], *FIELDS)      # the rest is in raw beside it
 check(*expected_run(False), "corrected")
 files = [f"1.2/raw/r0007/{f}" for f in sorted(os.listdir("1.2/raw/r0007"))]
-run(files, *FIELDS)                          # one by one is one run, too
+dotted = [w.replace("data/intensity", "data.intensity") for w in FIELDS]
+run(files, *dotted)                          # one by one is one run, too
 check(*expected_run(True), "files")
 write_run("flag/r0007", True, suspect=(2, 25))
 euxfel("flag/r0007/RAW-R0007-DA01-S00000.h5", order, slow(order, rest=(17,)))

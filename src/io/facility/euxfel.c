@@ -210,14 +210,13 @@ static void close_run(void *data) {
 
 /* --- names --- */
 
-static bool find_in(sx_hdf5 *file, const char *name, char dataset[SXI_SHOT_NAME]) {
-    static const char *const forms[] = {"INSTRUMENT/%s", "CONTROL/%s/value", "CONTROL/%s", "%s"};
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+/* Under INSTRUMENT or CONTROL, or at the root. */
+static bool find_as(sx_hdf5 *file, const char *name, char dataset[SXI_SHOT_NAME]) {
+    static const char *const around[][2] = {
+        {"INSTRUMENT/", ""}, {"CONTROL/", "/value"}, {"CONTROL/", ""}, {"", ""}};
+    for (size_t i = 0; i < sizeof around / sizeof *around; i++) {
         char path[SXI_SHOT_NAME + 32];
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-        snprintf(path, sizeof path, forms[i], name);
-#pragma GCC diagnostic pop
+        snprintf(path, sizeof path, "%s%s%s", around[i][0], name, around[i][1]);
         if (strlen(path) < SXI_SHOT_NAME && sxi_h5_exists(file, path) &&
             !sxi_h5_is_group(file, path)) {
             memcpy(dataset, path, strlen(path) + 1);
@@ -227,28 +226,29 @@ static bool find_in(sx_hdf5 *file, const char *name, char dataset[SXI_SHOT_NAME]
     return false;
 }
 
-bool sxi_euxfel_find(const sxi_euxfel *run, const char *name, int turn, int *number,
-                     char dataset[SXI_SHOT_NAME]) {
-    for (int i = 0; i < run->files; i++) {
-        if (find_in(run->file[i].file, name, dataset) && turn-- == 0) {
-            if (number) {
-                *number = i;
-            }
-            return true;
-        }
+/* Keys are also written with dots, as EXtra-data does: SOURCE/data.intensityTD. */
+static bool find_in(sx_hdf5 *file, const char *name, char dataset[SXI_SHOT_NAME]) {
+    char dotted[SXI_SHOT_NAME];
+    if (find_as(file, name, dataset)) {
+        return true;
     }
-    return false;
+    snprintf(dotted, sizeof dotted, "%s", name);
+    for (char *dot = strchr(dotted, '.'); dot; dot = strchr(dot, '.')) {
+        *dot = '/';
+    }
+    return strcmp(dotted, name) != 0 && find_as(file, dotted, dataset);
 }
 
 static bool find(const sxi_shots *s, const char *name, int turn, sx_hdf5 **file,
                  char dataset[SXI_SHOT_NAME]) {
     const sxi_euxfel *run = s->data;
-    int number;
-    if (!sxi_euxfel_find(run, name, turn, &number, dataset)) {
-        return false;
+    for (int i = 0; i < run->files; i++) {
+        if (find_in(run->file[i].file, name, dataset) && turn-- == 0) {
+            *file = run->file[i].file;
+            return true;
+        }
     }
-    *file = run->file[number].file;
-    return true;
+    return false;
 }
 
 /* "INDEX/SOURCE" of "INSTRUMENT/SOURCE/key": the longest beginning that is there. */
@@ -445,13 +445,16 @@ static sx_status column_of(const sxi_shots *s, const char *given, double **colum
     const sxi_euxfel *run = s->data;
     char name[SXI_SHOT_NAME], dataset[SXI_SHOT_NAME], sources[700];
     int64_t element;
-    int number, turn = 0;
+    bool found = false;
     SXI_TRY(sxi_shot_element(given, name, &element));
     SXI_TRY(sxi_shot_column(s, column));
-    for (; sxi_euxfel_find(run, name, turn, &number, dataset); turn++) {
-        SXI_TRY(fill_column(run, s, number, dataset, element, *column));
+    for (int i = 0; i < run->files; i++) {
+        if (find_in(run->file[i].file, name, dataset)) {
+            SXI_TRY(fill_column(run, s, i, dataset, element, *column));
+            found = true;
+        }
     }
-    if (turn == 0) {
+    if (!found) {
         list_sources(run, sizeof sources, sources);
         return SXI_FAIL(SX_ERR_MISSING, "%s holds no %s; name it SOURCE/key, of the sources %s",
                         s->path, name, sources);

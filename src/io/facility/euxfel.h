@@ -46,11 +46,6 @@ bool sxi_euxfel_source(sx_hdf5 *file, int64_t i, char source[SXI_SHOT_NAME]);
 sx_status sxi_euxfel_index(const sxi_train_file *file, const char *dataset, int64_t entries,
                            int64_t **first, int64_t **count, int64_t *lost);
 
-/* sxi_euxfel_find - as sxi_facility.find: under INSTRUMENT, CONTROL, or at the root; of several kinds of
- * file corrected ones come first. number: of the file, NULL allowed. */
-bool sxi_euxfel_find(const sxi_euxfel *run, const char *name, int turn, int *number,
-                     char dataset[SXI_SHOT_NAME]);
-
 /* sxi_euxfel_frames - finds the detector and builds the table of shots. */
 sx_status sxi_euxfel_frames(sxi_euxfel *run, const sxi_shot_fields *fields,
                             const sx_context *context, sxi_shots *shots);

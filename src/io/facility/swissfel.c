@@ -289,15 +289,18 @@ out:
 
 static sx_status column_of(const sxi_shots *s, const char *given, double **column) {
     char name[SXI_SHOT_NAME], dataset[SXI_SHOT_NAME];
+    const swissfel *run = s->data;
     int64_t element;
-    sx_hdf5 *file;
-    int turn = 0;
+    bool found = false;
     SXI_TRY(sxi_shot_element(given, name, &element));
     SXI_TRY(sxi_shot_column(s, column));
-    for (; find(s, name, turn, &file, dataset); turn++) {
-        SXI_TRY(fill_column(s, file, dataset, element, *column));
+    for (int i = 0; i < run->files; i++) {
+        if (find_in(run->file[i], name, dataset)) {
+            SXI_TRY(fill_column(s, run->file[i], dataset, element, *column));
+            found = true;
+        }
     }
-    return turn > 0 ? SX_OK : missing(s, name);
+    return found ? SX_OK : missing(s, name);
 }
 
 /* --- frames --- */
