@@ -230,8 +230,8 @@ typedef struct sx_xani_reduce_summary {
 /* sx_xani_reduce - reads runs (files of LCLS smalldata, files or folders of European XFEL and SwissFEL,
  * NeXus series) once and writes cube.h5; files of one run that follow each other are one. Warnings of
  * what does not fit together, such as a time tool of the wrong sign, go to the log of the context.
- * Memory is that of the sums, some 100 MB for frames under way and 40 bytes per shot of a run, of
- * several modules 60 more for each. The output appears complete or not at all.
+ * Memory is that of the sums, some 100 MB for frames under way and 150 bytes per shot of a run, with
+ * 8 more for each module. The output appears complete or not at all.
  *
  * out  summary  NULL allowed */
 SX_API sx_status sx_xani_reduce(int runs, const char *const *paths,

@@ -193,6 +193,13 @@ frames, *rest = expected_run(True, lost=(2, 25))
 frames[-2:, 0] = np.nan
 check(frames, *rest, "promised")
 
+# A file that is there twice counts once.
+subprocess.run(["cp", "flag/r0007/RAW-R0007-X02-S00000.h5", "flag/r0007/RAW-R0007-X02-S00009.h5"], check=True)
+done = subprocess.run([sextant, "xani", "reduce", "flag/r0007", "-o", "cube.h5", "--overwrite", *ARGS, *FIELDS],
+                      capture_output=True, text=True, timeout=100)
+assert done.returncode == 0 and "stand for a train, pulse and module that others stand for" in done.stderr, done
+check(frames, *rest, "doubled")
+
 # Jungfrau: memory cells of an entry are shots.
 CELLS = 3
 cells = random.poisson(30, (TRAINS, CELLS, *SHAPE)).astype("u2")

@@ -199,10 +199,11 @@ static void close_run(void *data) {
     for (int m = 0; m < run->modules; m++) {
         free(run->dataset[m]);
         free(run->mask[m]);
+        free(run->part[m]);
     }
     free(run->file);
     free(run->has_mask);
-    free(run->part);
+    free(run->shot);
     free(run->train);
     free(run->order);
     free(run);
@@ -490,17 +491,18 @@ static sx_status open_run(int count, const char *const *paths, const sxi_shot_fi
 
 static void part(const sxi_shots *s, int64_t shot, int number, sxi_shot_part *where) {
     const sxi_euxfel *run = s->data;
-    const sxi_train_part *p = run->part + shot * run->modules + number;
+    const sxi_train_part *p = run->part[number] + shot;
     if (p->file < 0) {
         *where = (sxi_shot_part){0};
         return;
     }
+    const int64_t cells = run->cells ? run->cells : 1;
     const bool masked = run->has_mask[p->file * run->modules + number];
     *where = (sxi_shot_part){.file = run->file[p->file].file,
                              .dataset = run->dataset[number],
                              .mask = masked ? run->mask[number] : NULL,
                              .leading = run->leading,
-                             .at = {p->entry, p->cell < 0 ? 0 : p->cell}};
+                             .at = {p->row / cells, p->row % cells}};
 }
 
 const sxi_facility sxi_facility_euxfel = {.name = "European XFEL",

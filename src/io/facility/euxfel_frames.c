@@ -206,192 +206,15 @@ static sx_status gather(sxi_euxfel *run, const char *pattern) {
 
 /* --- their frames --- */
 
-/* One frame of one module. */
-typedef struct frame {
-    uint64_t train, pulse;
-    int32_t module;
-    sxi_train_part part;
-} frame;
-
-typedef struct frames {
-    frame *list;
-    int64_t count, room;
-} frames;
-
-static bool add_frame(frames *all, const frame *one) {
-    if (all->count == all->room) {
-        const int64_t room = 2 * all->room + 4096;
-        frame *more = realloc(all->list, (size_t)room * sizeof *more);
-        if (!more) {
-            return false;
-        }
-        all->list = more;
-        all->room = room;
-    }
-    all->list[all->count++] = *one;
-    return true;
+/* How the frames of a module lie in its dataset. Jungfrau keeps 1 or 16 memory cells an entry; raw AGIPD,
+ * LPD and DSSC an axis of which the first is the signal. cells: 0 without that axis. */
+static int leading_of(const sx_hdf5_dataset *about, const char *dataset, int64_t *cells) {
+    const bool has_cells = about->rank == 4 && strstr(dataset, "/adc") != NULL;
+    *cells = has_cells ? about->shape[1] : 0;
+    return about->rank == 4 ? 2 : 1;
 }
 
-/* Pulse numbers of the entries of a fast detector; NULL: it has none, and the place in the train counts. */
-static sx_status read_pulses(sx_hdf5 *file, const char *dataset, sx_array *pulses) {
-    char name[SXI_SHOT_NAME + 16];
-    const char *slash = strrchr(dataset, '/');
-    snprintf(name, sizeof name, "%.*s/pulseId", (int)(slash - dataset), dataset);
-    *pulses = (sx_array){0};
-    return sxi_h5_exists(file, name) ? sxi_shot_values(file, name, -1, SX_U64, pulses) : SX_OK;
-}
-
-/* How the frames of a module lie in its dataset. */
-typedef struct layout {
-    int64_t entries, cells; /* cells: 1, or those of an entry */
-    bool has_cells, has_kinds;
-} layout;
-
-/* Jungfrau keeps 1 or 16 memory cells an entry; raw AGIPD, LPD and DSSC an axis of which the first is the
- * signal. */
-static layout layout_of(const sx_hdf5_dataset *about, const char *dataset) {
-    const bool cells = about->rank == 4 && strstr(dataset, "/adc") != NULL;
-    return (layout){about->shape[0], cells ? about->shape[1] : 1, cells,
-                    about->rank == 4 && !cells};
-}
-
-static sx_status add_module(const sxi_euxfel *run, int number, int module, frames *all,
-                            int64_t *lost) {
-    const sxi_train_file *f = run->file + number;
-    const char *dataset = run->dataset[module];
-    sx_status status = SX_OK;
-    int64_t *first = NULL, *count = NULL;
-    sx_array pulses = {0};
-    sx_hdf5_dataset about;
-    SXI_TRY(sx_hdf5_describe(f->file, dataset, &about));
-    const layout l = layout_of(&about, dataset);
-    SXI_GO(sxi_euxfel_index(f, dataset, l.entries, &first, &count, lost));
-    SXI_GO(read_pulses(f->file, dataset, &pulses));
-    if (pulses.data && sx_array_count(&pulses) < l.entries) {
-        status = SXI_FAIL(SX_ERR_SHAPE, "%s:%s has %lld frames and %lld pulse numbers",
-                          sx_hdf5_path_of(f->file), dataset, (long long)l.entries,
-                          (long long)sx_array_count(&pulses));
-        goto out;
-    }
-    for (int64_t t = 0; t < f->trains; t++) {
-        for (int64_t i = 0; f->train[t] != 0 && i < count[t] * l.cells; i++) {
-            const int64_t entry = first[t] + i / l.cells;
-            const frame one = {.train = f->train[t],
-                               .pulse = pulses.data ? ((const uint64_t *)pulses.data)[entry]
-                                                    : (uint64_t)i,
-                               .module = module,
-                               .part = {number, l.has_cells ? (int32_t)(i % l.cells) : -1, entry}};
-            if (!add_frame(all, &one)) {
-                status =
-                    SXI_FAIL(SX_ERR_MEMORY, "no memory for %lld frames", (long long)all->count);
-                goto out;
-            }
-        }
-    }
-out:
-    free(first);
-    sx_array_destroy(&pulses);
-    return status;
-}
-
-/* Of two frames of a module in one pulse the one of the earlier file comes first. */
-static int by_shot(const void *a, const void *b) {
-    const frame *x = a, *y = b;
-    if (x->train != y->train) {
-        return x->train > y->train ? 1 : -1;
-    }
-    if (x->pulse != y->pulse) {
-        return x->pulse > y->pulse ? 1 : -1;
-    }
-    if (x->module != y->module || x->part.file != y->part.file) {
-        return x->module != y->module ? x->module - y->module : x->part.file - y->part.file;
-    }
-    return (x->part.entry > y->part.entry) - (x->part.entry < y->part.entry);
-}
-
-static bool same_shot(const frame *a, const frame *b) {
-    return a->train == b->train && a->pulse == b->pulse;
-}
-
-/* The table of shots from frames in order. */
-static sx_status tabulate(sxi_euxfel *run, const frames *all, sxi_shots *s, int64_t *twice) {
-    s->count = 0;
-    for (int64_t i = 0; i < all->count; i++) {
-        s->count += i == 0 || !same_shot(all->list + i, all->list + i - 1);
-    }
-    const size_t n = (size_t)(s->count + 1);
-    run->part = malloc(n * (size_t)run->modules * sizeof *run->part);
-    run->train = malloc(n * sizeof *run->train);
-    run->order = malloc(n * sizeof *run->order);
-    if (!run->part || !run->train || !run->order) {
-        return SXI_FAIL(SX_ERR_MEMORY, "%s: no memory for %lld shots", s->path,
-                        (long long)s->count);
-    }
-    for (size_t i = 0; i < n * (size_t)run->modules; i++) {
-        run->part[i].file = -1;
-    }
-    int64_t k = -1;
-    for (int64_t i = 0; i < all->count; i++) {
-        const frame *one = all->list + i;
-        if (i == 0 || !same_shot(one, one - 1)) {
-            k++;
-            run->train[k] = one->train;
-            run->order[k] = (int64_t)one->pulse; /* until number_pulses */
-        }
-        sxi_train_part *part = run->part + k * run->modules + one->module;
-        *twice += part->file >= 0;
-        *part = part->file >= 0 ? *part : one->part;
-    }
-    return SX_OK;
-}
-
-/* Values of a train, such as those of a gas monitor, are counted by its pulses, frames have the number of
- * the pulse, which may be every fourth. So pulses are counted by their numbers among those of the run: a
- * frame that was not recorded does not move those behind it. */
-static sx_status number_pulses(sxi_euxfel *run, const sxi_shots *s, const sx_context *context) {
-    int64_t kinds = 0, uneven = 0;
-    sxi_keyed *pulses = malloc((size_t)(s->count + 1) * sizeof *pulses);
-    if (!pulses) {
-        return SXI_FAIL(SX_ERR_MEMORY, "%s: no memory for its pulses", s->path);
-    }
-    for (int64_t k = 0; k < s->count; k++) {
-        pulses[k] = (sxi_keyed){(uint64_t)run->order[k], k};
-    }
-    sxi_keyed_sort(pulses, s->count);
-    for (int64_t k = 0; k < s->count; k++) {
-        kinds += k > 0 && pulses[k].key != pulses[k - 1].key;
-        run->order[pulses[k].at] = kinds;
-    }
-    free(pulses);
-    for (int64_t k = 0; k < s->count; k++) {
-        const bool begins = k == 0 || run->train[k] != run->train[k - 1];
-        uneven += run->order[k] != (begins ? 0 : run->order[k - 1] + 1);
-    }
-    if (uneven > 0) {
-        sx_log(context, SX_LOG_WARNING,
-               "%s: trains differ in the pulses that they have frames of (%lld gaps): what has a "
-               "value for each pulse of a train is taken as counted by all %lld of the run",
-               s->path, (long long)uneven, (long long)kinds + 1);
-    }
-    return SX_OK;
-}
-
-static void find_gaps(const sxi_euxfel *run, sxi_shots *s, const sx_context *context) {
-    int64_t missing = 0;
-    for (int64_t i = 0; i < s->count * run->modules; i++) {
-        missing += run->part[i].file < 0;
-    }
-    s->gaps = missing > 0;
-    if (missing > 0) {
-        sx_log(context, SX_LOG_WARNING,
-               "%s: of %lld shots with %d modules each, %lld parts were not recorded: they are "
-               "missing, not zero",
-               s->path, (long long)s->count, run->modules, (long long)missing);
-    }
-}
-
-/* Whether a file gives frames of a module: where there are corrected frames, raw ones are left. */
-static bool gives(const sxi_euxfel *run, int number, int module) {
+bool sxi_euxfel_gives(const sxi_euxfel *run, int number, int module) {
     const sxi_train_file *f = run->file + number;
     return run->dataset[module] && (f->corrected || !run->corrected) &&
            sxi_h5_exists(f->file, run->dataset[module]);
@@ -400,7 +223,8 @@ static bool gives(const sxi_euxfel *run, int number, int module) {
 static void prefer_corrected(sxi_euxfel *run) {
     for (int m = 0; m < run->modules; m++) {
         for (int f = 0; f < run->files; f++) {
-            run->corrected = run->corrected || (run->file[f].corrected && gives(run, f, m));
+            run->corrected =
+                run->corrected || (run->file[f].corrected && sxi_euxfel_gives(run, f, m));
         }
     }
 }
@@ -411,12 +235,12 @@ static sx_status settle(sxi_euxfel *run, sxi_shots *s) {
         for (int f = 0; f < run->files; f++) {
             sx_hdf5_dataset about;
             sxi_shots one = {.path = s->path};
-            if (!gives(run, f, m)) {
+            int64_t cells;
+            if (!sxi_euxfel_gives(run, f, m)) {
                 continue;
             }
             SXI_TRY(sx_hdf5_describe(run->file[f].file, run->dataset[m], &about));
-            const layout l = layout_of(&about, run->dataset[m]);
-            const int leading = 1 + l.has_cells + l.has_kinds;
+            const int leading = leading_of(&about, run->dataset[m], &cells);
             SXI_TRY(sxi_shot_frame(&one, &about, run->dataset[m], leading, run->modules));
             if (seen++ == 0) {
                 s->rank = one.rank;
@@ -424,11 +248,11 @@ static sx_status settle(sxi_euxfel *run, sxi_shots *s) {
                 s->dtype = one.dtype;
                 memcpy(s->shape, one.shape, sizeof s->shape);
                 run->leading = leading;
-                s->together = l.has_cells && about.chunk[1] > 1 ? about.chunk[1]
-                              : about.chunk[0] > 1              ? about.chunk[0]
-                                                                : 1;
+                run->cells = cells;
+                const int64_t chunk = about.chunk[cells > 0 && about.chunk[1] > 1];
+                s->together = chunk > 1 ? chunk : 1;
             }
-            if (leading != run->leading || one.rank != s->rank ||
+            if (leading != run->leading || cells != run->cells || one.rank != s->rank ||
                 memcmp(one.shape, s->shape, (size_t)s->rank * sizeof *s->shape) != 0) {
                 return SXI_FAIL(SX_ERR_SHAPE,
                                 "%s:%s: its frames are shaped unlike those of other modules or "
@@ -459,7 +283,7 @@ static sx_status find_masks(sxi_euxfel *run, sxi_shots *s) {
         }
         for (int f = 0; f < run->files; f++) {
             sx_hdf5_dataset about, mask;
-            if (!gives(run, f, m) || !sxi_h5_exists(run->file[f].file, name)) {
+            if (!sxi_euxfel_gives(run, f, m) || !sxi_h5_exists(run->file[f].file, name)) {
                 continue;
             }
             SXI_TRY(sx_hdf5_describe(run->file[f].file, run->dataset[m], &about));
@@ -477,46 +301,18 @@ static sx_status find_masks(sxi_euxfel *run, sxi_shots *s) {
 
 sx_status sxi_euxfel_frames(sxi_euxfel *run, const sxi_shot_fields *fields,
                             const sx_context *context, sxi_shots *s) {
-    sx_status status = SX_OK;
-    frames all = {0};
-    int64_t twice = 0, lost = 0;
     SXI_TRY(choose(run, s, fields->detector, s->detector));
     SXI_TRY(gather(run, s->detector));
     prefer_corrected(run);
     SXI_TRY(settle(run, s));
     SXI_TRY(find_masks(run, s));
-    for (int m = 0; m < run->modules; m++) {
-        for (int f = 0; f < run->files; f++) {
-            if (gives(run, f, m)) {
-                SXI_GO(add_module(run, f, m, &all, &lost));
-            }
-        }
-    }
-    if (all.count > 0) {
-        qsort(all.list, (size_t)all.count, sizeof *all.list, by_shot);
-    }
-    SXI_GO(tabulate(run, &all, s, &twice));
     context = fields->again ? NULL : context;
-    SXI_GO(number_pulses(run, s, context));
-    if (twice > 0) {
-        sx_log(context, SX_LOG_WARNING,
-               "%s: %lld frames stand for a train, pulse and module that others stand for, too: "
-               "the first is taken",
-               s->path, (long long)twice);
-    }
-    if (lost > 0) {
-        sx_log(context, SX_LOG_WARNING,
-               "%s: the index promises %lld frames that the files do not have: they are missing",
-               s->path, (long long)lost);
-    }
-    find_gaps(run, s, context);
+    SXI_TRY(sxi_euxfel_join(run, s, context));
     if (run->leading > 1 && !run->corrected) {
         sx_log(context, SX_LOG_WARNING,
                "%s: raw frames of %s are taken as they are, without pedestal and gain: use the "
                "corrected run (proc) where there is one",
                s->path, s->detector);
     }
-out:
-    free(all.list);
-    return status;
+    return SX_OK;
 }
