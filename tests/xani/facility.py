@@ -386,6 +386,7 @@ for paths, words, sentence in (
         (["1.2/raw/r0007"], ["--i0", MONITOR, "--laser-pattern", "12"], "not made of 0 and 1"),
         (["1.2/raw/r0007"], ["--detector", "AGIPD"], "it holds INSTRUMENT/TST_DET_X1M/DET/*CH0:xtdf/image/data"),
         (["1.2/raw/r0007/RAW-R0007-DA01-S00000.h5"], FIELDS, "give the folder of the run"),
+        (["1.2/raw/r0007"], ["--raw", "jungfrau", *FIELDS], "without --raw"),
         (["bs.BSREAD.h5"], [], "no channel has frames"),
         (["off.JF01.h5"], [], "2 entries for the 3 rows"),
         (two, ["--i0", "MON"], "there is no channel MON; there are"),

@@ -301,6 +301,13 @@ static sx_status find_masks(sxi_euxfel *run, sxi_shots *s) {
 
 sx_status sxi_euxfel_frames(sxi_euxfel *run, const sxi_shot_fields *fields,
                             const sx_context *context, sxi_shots *s) {
+    if (fields->raw) {
+        return SXI_FAIL(
+            SX_ERR_UNSUPPORTED,
+            "%s: raw frames of European XFEL have their gain in a dataset of its own, "
+            "which is not calibrated here: reduce the corrected run (proc) without --raw",
+            s->path);
+    }
     SXI_TRY(choose(run, s, fields->detector, s->detector));
     SXI_TRY(gather(run, s->detector));
     prefer_corrected(run);

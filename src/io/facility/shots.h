@@ -18,6 +18,7 @@ typedef struct sxi_shot_fields {
     const char *time;   /* for the order of shots */
     double delay_scale; /* ps per unit; 0: by the unit in the file, or the name */
     bool no_time_tool;
+    bool raw;   /* raw frames are wanted, to be calibrated afterwards */
     bool again; /* opened before: what is to be warned of was said */
     /* Instead of laser: "10" is on, off, on, ... over the frames of a train, or of the file; "11,00"
      * lets trains take turns by their number. */

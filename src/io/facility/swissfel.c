@@ -420,10 +420,10 @@ static sx_status read_frames(sxi_shots *s, const sxi_shot_fields *f, const sx_co
     }
     context = f->again ? NULL : context;
     sort_rows(run, s, context);
-    if (strncmp(s->detector, "JF", 2) == 0 && s->dtype == SX_U16) {
+    if (strncmp(s->detector, "JF", 2) == 0 && s->dtype == SX_U16 && !f->raw) {
         sx_log(context, SX_LOG_WARNING,
                "%s: raw frames of %s are taken as they are, without pedestal and gain: use "
-               "converted ones where there are any",
+               "converted ones, or --raw",
                s->path, s->detector);
     }
     return SX_OK;

@@ -51,6 +51,7 @@ static sx_status open_shots(const job *j, int run, bool again, sxi_shots *shots)
                                     .delay_scale = o->delay_scale,
                                     .no_time_tool = o->no_time_tool,
                                     .laser_pattern = o->laser_pattern,
+                                    .raw = o->raw != 0,
                                     .again = again};
     return sxi_shots_open(j->first[run + 1] - j->first[run], j->paths + j->first[run], &fields,
                           j->context, shots);
