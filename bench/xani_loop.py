@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The closed loop of tests/xani/loop.py at full size: 500,000 shots of 128 x 128 pixels as u16, 16 GB, at three angles.
-One angle at a time lies on disk, in TMPDIR.
+"""The closed loop of tests/xani/loop.py at full size: 500,000 shots of 128 x 128 pixels as u16, 16 GB, at three angles,
+and a third of that again with bonds softened shell by shell. One run at a time lies on disk, in TMPDIR.
   bench/xani_loop.py build/release/sextant [SHOTS] > bench/results/xani_loop.json"""
 import json
 import os

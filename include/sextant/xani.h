@@ -104,7 +104,6 @@ typedef enum sx_xani_layout {
 
 /* A run of a crystal after a sudden change of its forces, shot by shot. Zero: default. */
 typedef struct sx_xani_run_options {
-    sx_xani_layout layout;
     const char *crystal;         /* crystal.yaml, oriented; required */
     const char *geometry;        /* PONI, CrystFEL .geom, psana .data or NeXus; required */
     const char *force_constants; /* as phonopy writes them, with poscar; or a model: */
@@ -114,10 +113,11 @@ typedef struct sx_xani_run_options {
     double photon_energy;       /* eV; from the geometry */
     const sx_xani_angle *angle; /* those not named are zero */
     int angles;
+    sx_xani_layout layout; /* smalldata */
     double softening; /* D' = (1 - softening) D; used with has_softening, else 0.1 without shells */
-    bool has_softening;
     const double *shells; /* [shell_count] bonds of shell k to (1 - shells[k]) of themselves */
     int shell_count;
+    bool has_softening;
     double temperature; /* K; 300 */
     double damping;     /* of every tone, 1/ps; 0 */
     int64_t shots;      /* 10000 */
@@ -152,8 +152,9 @@ typedef struct sx_xani_run_summary {
     int64_t bytes; /* of frames */
 } sx_xani_run_summary;
 
-/* sx_xani_simulate_run - writes a run, and what is true of each pixel and shot in /truth of output. It has the same bytes for any number of
- * threads. Memory does not grow with the number of shots.
+/* sx_xani_simulate_run - writes a run, and what is true of each pixel and shot in /truth of output. It has
+ * the same bytes for any number of threads. Memory, at most some 1.5 GB, does not grow with the number
+ * of shots.
  *
  * out  summary  NULL allowed
  *
