@@ -300,13 +300,11 @@ const cli_command cli_xani_reduce = {
     .name = "reduce",
     .help = {"sextant xani reduce", "turn the shots of a run into a cube",
              "RUN... -o cube.h5 [options]",
-             "RUN is a per-shot file of LCLS smalldata, a folder (or all files) of a run of "
-             "European XFEL\n"
-             "or SwissFEL, or the master file of a NeXus series. Several are reduced as one. A "
-             "FIELD is\n"
-             "a dataset of RUN (ipm2/sum), SOURCE/key "
-             "(SA1_XTD2_XGM/XGM/DOOCS:output/data/intensityTD), or\n"
-             "a channel; FIELD[k] is element k of its rows.",
+             "RUN is a per-shot file of LCLS smalldata, a folder (or all files) of a run of\n"
+             "European XFEL or SwissFEL, or the master file of a NeXus series. Several are\n"
+             "reduced as one. A FIELD is a dataset of RUN (ipm2/sum), SOURCE/key\n"
+             "(SA1_XTD2_XGM/XGM/DOOCS:output/data/intensityTD), or a channel; FIELD[k] is\n"
+             "element k of its rows.",
              options},
     .bytes = sizeof(values),
     .defaults = &defaults,
