@@ -217,7 +217,8 @@ START_TEST(files_of_others) {
     sx_geometry *g = NULL;
     const char *path = sx_data("facility/Therm_6_2.nxs");
     if (path) {
-        ck_fails(sx_geometry_read(path, NULL, &g), SX_ERR_MISSING, "Therm_6_2_000001.h5, which is not there");
+        ck_fails(sx_geometry_read(path, NULL, &g), SX_ERR_MISSING,
+                 "Therm_6_2_000001.h5, which is not there");
     }
     path = sx_data("facility/NXmx_autogen.hdf5");
     if (path) {
