@@ -53,7 +53,7 @@ static char *stage_name(const sxi_plot *plot, const char *suffix) {
 
 static sx_status no_memory(void) { return SXI_FAIL(SX_ERR_MEMORY, "no memory for a file name"); }
 
-static const char *suffix_of(const sxi_plot *plot, int file) {
+static const char *suffix_of(const sxi_plot *plot, unsigned file) {
     return file == SXI_PLOT_PICTURE ? plot->picture : suffixes[file];
 }
 
@@ -87,7 +87,7 @@ static sx_status check_output(const char *output) {
 }
 
 static sx_status check_existing(const sxi_plot *plot) {
-    for (int i = 0; i < SXI_PLOT_FILES; i++) {
+    for (unsigned i = 0; i < SXI_PLOT_FILES; i++) {
         char *name = final_name(plot, suffix_of(plot, i));
         if (!name) {
             return no_memory();
@@ -323,7 +323,7 @@ out:
 /* --- the end --- */
 
 static sx_status close_streams(sxi_plot *plot) {
-    for (int i = 0; i < SXI_PLOT_FILES; i++) {
+    for (unsigned i = 0; i < SXI_PLOT_FILES; i++) {
         if (plot->stream[i]) {
             bool bad = ferror(plot->stream[i]) != 0;
             if (fclose(plot->stream[i]) != 0 || bad) {
@@ -367,7 +367,7 @@ sx_status sxi_plot_commit(sxi_plot **plot, const sx_context *context) {
     if (!(*plot)->overwrite) {
         SXI_GO(check_existing(*plot));
     }
-    for (int i = 0; i < SXI_PLOT_FILES; i++) {
+    for (unsigned i = 0; i < SXI_PLOT_FILES; i++) {
         SXI_GO(move(*plot, suffix_of(*plot, i)));
     }
 out:
@@ -380,13 +380,13 @@ void sxi_plot_abandon(sxi_plot **plot) {
     if (!p) {
         return;
     }
-    for (int i = 0; i < SXI_PLOT_FILES; i++) {
+    for (unsigned i = 0; i < SXI_PLOT_FILES; i++) {
         if (p->stream[i]) {
             fclose(p->stream[i]);
         }
     }
     if (p->folder) {
-        for (int i = 0; i <= SXI_PLOT_FILES; i++) {
+        for (unsigned i = 0; i <= SXI_PLOT_FILES; i++) {
             char *name =
                 i < SXI_PLOT_FILES ? stage_name(p, suffix_of(p, i)) : join(p->folder, "/", LOG);
             if (name) {
