@@ -103,6 +103,6 @@ sx_status cli_need(cli_call *call, const char *value, const char *option);
 
 extern const cli_command cli_doctor, cli_info, cli_read, cli_xani_fit, cli_xani_simulate,
     cli_xani_figure, cli_xani_reduce, cli_xani_merge, cli_xani_report, cli_xani_pixels,
-    cli_xani_dispersion;
+    cli_xani_dispersion, cli_sagips_simulate, cli_sagips_solve;
 
 #endif

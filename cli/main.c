@@ -12,7 +12,8 @@
 static const cli_command *const commands[] = {
     &cli_doctor,          &cli_info,        &cli_read,        &cli_xani_fit,
     &cli_xani_simulate,   &cli_xani_figure, &cli_xani_report, &cli_xani_pixels,
-    &cli_xani_dispersion, &cli_xani_reduce, &cli_xani_merge,
+    &cli_xani_dispersion, &cli_xani_reduce, &cli_xani_merge,  &cli_sagips_simulate,
+    &cli_sagips_solve,
 };
 enum { COUNT = sizeof commands / sizeof commands[0] };
 
