@@ -162,12 +162,13 @@ static void draw_line(const table *t, double u, double *x) {
 static void draw_plane(const table *t, double u, double v, double *x) {
     const int64_t i = cell_of(t, t->side * t->side, u);
     const double s = (u - t->sum[i]) / (t->sum[i + 1] - t->sum[i]);
-    const double *near = t->corner + (i / t->side) * (t->side + 1) + i % t->side;
+    const int64_t row = i / t->side, column = i % t->side;
+    const double *near = t->corner + row * (t->side + 1) + column;
     const double *far = near + t->side + 1;
     const double a = linear(near[0] + near[1], far[0] + far[1], s);
     const double left = near[0] + a * (far[0] - near[0]), right = near[1] + a * (far[1] - near[1]);
-    x[0] = edge(t->axis, t->side, (double)(i / t->side) + a);
-    x[1] = edge(t->axis + 1, t->side, (double)(i % t->side) + linear(left, right, v));
+    x[0] = edge(t->axis, t->side, (double)row + a);
+    x[1] = edge(t->axis + 1, t->side, (double)column + linear(left, right, v));
 }
 
 void sxi_drawer_event(const sxi_drawer *drawer, int64_t i, double *event) {

@@ -31,8 +31,9 @@ static void legendre(int n, double *node, double *weight) {
 static double place(const sx_observable *o, int nodes, int panels, const double *node,
                     const double *weight, int64_t i, double *share) {
     const double width = (o->high - o->low) / panels;
+    const int64_t panel = i / nodes;
     *share = 0.5 * width * weight[i % nodes];
-    return o->low + width * ((double)(i / nodes) + 0.5 * (1 + node[i % nodes]));
+    return o->low + width * ((double)panel + 0.5 * (1 + node[i % nodes]));
 }
 
 sx_status sxi_quadrature_create(const sx_theory *theory, int channel, sxi_quadrature *quadrature) {
@@ -72,9 +73,9 @@ void sxi_quadrature_destroy(sxi_quadrature *quadrature) {
 
 void sxi_quadrature_integral(const sx_theory *theory, int channel, const double *p,
                              const sxi_quadrature *q, double *norm, double *slope) {
-    enum { BLOCK = 1024 };
+    enum { BLOCK = 256 };
     const int parameters = theory->parameters, dimensions = theory->channel[channel].dimensions;
-    double density[BLOCK], gradient[BLOCK * SX_THEORY_PARAMETERS];
+    double density[BLOCK], gradient[BLOCK * SX_THEORY_PARAMETERS] = {0};
     *norm = 0;
     for (int j = 0; slope && j < parameters; j++) {
         slope[j] = 0;

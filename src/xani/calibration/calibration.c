@@ -53,7 +53,7 @@ static sx_status read_pedestal(sx_hdf5 *file, const char *group, bool lcls, sxi_
     const int64_t n = c->kind->stages * c->pixels;
     name_of(group, lcls ? "ped" : "pedestal", name);
     SXI_TRY(read_numbers(file, name, c->kind->stages, c->pixels, false, &values));
-    c->pedestal = malloc((size_t)n * sizeof *c->pedestal);
+    c->pedestal = calloc((size_t)n, sizeof *c->pedestal);
     for (int64_t i = 0; c->pedestal && i < n; i++) {
         c->pedestal[i] = (float)((const double *)values.data)[i];
     }
@@ -68,7 +68,7 @@ static sx_status read_gain(sx_hdf5 *file, const char *group, sxi_calibration *c)
     name_of(group, "gain", name);
     SXI_TRY(read_numbers(file, name, c->kind->stages, c->pixels, c->kind->stages == 1, &values));
     const bool single = sx_array_count(&values) == 1;
-    c->inverse = malloc((size_t)n * sizeof *c->inverse);
+    c->inverse = calloc((size_t)n, sizeof *c->inverse);
     for (int64_t i = 0; c->inverse && i < n; i++) {
         const double gain = ((const double *)values.data)[single ? 0 : i];
         c->inverse[i] = isfinite(gain) && gain != 0 ? (float)(1 / gain) : NAN;

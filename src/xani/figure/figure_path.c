@@ -20,10 +20,11 @@ typedef struct path_file {
 } path_file;
 
 static void path_close(path_file *p) {
-    sx_array *const arrays[] = {
+    enum { ARRAYS = 9 };
+    sx_array *const arrays[ARRAYS] = {
         &p->distance,          &p->frequency,          &p->error, &p->at,           &p->spectrum,
         &p->spectrum_distance, &p->spectrum_frequency, &p->bands, &p->band_distance};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
+    for (int i = 0; i < ARRAYS; i++) {
         sx_array_destroy(arrays[i]);
     }
     sx_hdf5_close(&p->h5);
