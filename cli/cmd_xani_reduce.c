@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -232,8 +233,13 @@ static void print(const values *v, const sx_xani_reduce_summary *s) {
             printf("  left out: %lld, %s\n", (long long)s->reason[i], REASONS[i]);
         }
     }
-    printf("delays %.4g to %.4g ps; frames follow I0 with correlation %.3f, offset of I0 %.6g\n",
-           s->delay_first, s->delay_last, s->i0_correlation, s->i0_offset);
+    printf("delays %.4g to %.4g ps; offset of I0 %.6g; ", s->delay_first, s->delay_last,
+           s->i0_offset);
+    if (isnan(s->i0_correlation)) {
+        printf("I0 or frames do not vary\n");
+    } else {
+        printf("frames follow I0 with correlation %.3f\n", s->i0_correlation);
+    }
     if (s->has_time_tool) {
         printf(
             "delay = nominal %c time tool: mean %.3f, rms %.3f ps; slope against nominal %.3f +- "

@@ -27,13 +27,15 @@ void sxi_calibration_free(sxi_calibration *c) {
     *c = (sxi_calibration){0};
 }
 
-/* The numbers under a name: `most` of them, or so many frames, or (single) one. */
+/* The numbers under a name: of so many frames, or of fewer (the stages that a detector never came to), or
+ * (single) one. */
 static sx_status read_numbers(sx_hdf5 *file, const char *name, int64_t frames, int64_t pixels,
                               bool single, sx_array *values) {
     static const sx_dtype real = SX_F64;
     SXI_TRY(sxi_h5_read(file, name, &real, values));
     const int64_t found = sx_array_count(values);
-    if (found != frames * pixels && !(single && found == 1)) {
+    const bool whole = found > 0 && found <= frames * pixels && found % pixels == 0;
+    if (!whole && !(single && found == 1)) {
         sx_array_destroy(values);
         return SXI_FAIL(SX_ERR_SHAPE,
                         "%s:%s holds %lld numbers; %lld stage%s of frames of %lld pixels need %lld",
@@ -54,8 +56,9 @@ static sx_status read_pedestal(sx_hdf5 *file, const char *group, bool lcls, sxi_
     name_of(group, lcls ? "ped" : "pedestal", name);
     SXI_TRY(read_numbers(file, name, c->kind->stages, c->pixels, false, &values));
     c->pedestal = calloc((size_t)n, sizeof *c->pedestal);
+    const int64_t found = sx_array_count(&values);
     for (int64_t i = 0; c->pedestal && i < n; i++) {
-        c->pedestal[i] = (float)((const double *)values.data)[i];
+        c->pedestal[i] = i < found ? (float)((const double *)values.data)[i] : NAN;
     }
     sx_array_destroy(&values);
     return c->pedestal ? SX_OK : SXI_FAIL(SX_ERR_MEMORY, "no memory for pedestals");
@@ -67,10 +70,13 @@ static sx_status read_gain(sx_hdf5 *file, const char *group, sxi_calibration *c)
     const int64_t n = c->kind->stages * c->pixels;
     name_of(group, "gain", name);
     SXI_TRY(read_numbers(file, name, c->kind->stages, c->pixels, c->kind->stages == 1, &values));
-    const bool single = sx_array_count(&values) == 1;
+    const int64_t found = sx_array_count(&values);
+    const bool single = found == 1;
     c->inverse = calloc((size_t)n, sizeof *c->inverse);
     for (int64_t i = 0; c->inverse && i < n; i++) {
-        const double gain = ((const double *)values.data)[single ? 0 : i];
+        const double gain = single      ? ((const double *)values.data)[0]
+                            : i < found ? ((const double *)values.data)[i]
+                                        : 0;
         c->inverse[i] = isfinite(gain) && gain != 0 ? (float)(1 / gain) : NAN;
     }
     sx_array_destroy(&values);

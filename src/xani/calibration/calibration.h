@@ -39,8 +39,8 @@ typedef struct sxi_calibration {
  *
  * in  lcls  the group is /UserDataCfg/DETECTOR of smalldata: ped, gain, mask (1 good)
  *
- * pedestal and gain have the shape of a frame, with the stages before it where the kind has several; gain
- * may be a single number. SX_ERR_MISSING, SX_ERR_SHAPE, SX_ERR_MEMORY, SX_ERR_IO. */
+ * pedestal and gain have the shape of a frame, with the stages before it where the kind has several (pixels
+ * in a stage without constants are missing); gain may be a single number where there is one. SX_ERR_MISSING, SX_ERR_SHAPE, SX_ERR_MEMORY, SX_ERR_IO. */
 sx_status sxi_calibration_read(sx_hdf5 *file, const char *group, bool lcls, sx_reduce_raw raw,
                                sx_reduce_common_mode common_mode, int rank, const int64_t *shape,
                                sxi_calibration *calibration);

@@ -70,6 +70,24 @@ START_TEST(jungfrau_by_hand) {
 }
 END_TEST
 
+/* Constants of two stages of three: what was read in the third is missing. */
+START_TEST(fewer_stages) {
+    const int64_t shape[] = {1, 3};
+    const uint16_t raw[] = {150, 0x4000 | 301, 0xc000 | 1202};
+    float frame[3];
+    sxi_calibration c;
+    sx_hdf5 *file = constants(2, "pedestal", NULL, NULL, 3);
+    ck_ok(sxi_calibration_read(file, "/c", false, SX_REDUCE_RAW_JUNGFRAU,
+                               SX_REDUCE_COMMON_MODE_NONE, 2, shape, &c));
+    sx_hdf5_close(&file);
+    ck_ok(sxi_calibrate(&c, raw, frame));
+    ck_near(frame[0], 150, 1e-6, 0);
+    ck_near(frame[1], (301 - 101) * 2, 1e-6, 0);
+    ck_assert(isnan(frame[2]));
+    sxi_calibration_free(&c);
+}
+END_TEST
+
 /* Configuration bits and bit 14 of psana's table, one pixel each. */
 START_TEST(epix10ka_stages) {
     const int64_t shape[] = {1, 8};
@@ -163,4 +181,5 @@ START_TEST(what_does_not_fit) {
 }
 END_TEST
 
-SX_TEST_MAIN("calibration", jungfrau_by_hand, epix10ka_stages, common_modes, what_does_not_fit)
+SX_TEST_MAIN("calibration", jungfrau_by_hand, fewer_stages, epix10ka_stages, common_modes,
+             what_does_not_fit)

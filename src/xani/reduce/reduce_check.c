@@ -269,7 +269,8 @@ static double correlation(const line *l) {
     const double xx = l->xx - l->x * l->x / l->n;
     const double xy = l->xy - l->x * l->y / l->n;
     const double yy = l->yy - l->y * l->y / l->n;
-    return xy / sqrt(xx * yy);
+    /* What does not vary correlates with nothing: its sums differ by rounding alone. */
+    return xx > 1e-12 * l->xx && yy > 1e-12 * l->yy ? xy / sqrt(xx * yy) : (double)NAN;
 }
 
 /* Logs a sentence and keeps it in the summary. */
