@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "engine/journal.h"
 
+#include <fcntl.h>
 #include <stdatomic.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -213,6 +215,27 @@ START_TEST(failed_tiles_are_tried_again) {
 }
 END_TEST
 
+START_TEST(two_runs_do_not_share_a_journal) {
+    told t = {0};
+    sx_task_report report;
+    atomic_store(&t.stop_after, 9);
+    ck_assert_int_eq(run(&t, 1, false, "a", "i=8 j=8", &report, NULL), SX_ERR_CANCELLED);
+    const int held = open(sx_folder("out.h5.journal"), O_RDWR);
+    ck_assert(held >= 0 && flock(held, LOCK_EX | LOCK_NB) == 0);
+    told again = {0};
+    ck_fails(run(&again, 1, true, "a", "i=8 j=8", &report, NULL), SX_ERR_EXISTS,
+             "written by another run");
+    close(held);
+    sx_array expected[2];
+    expect(expected);
+    ck_ok(run(&again, 1, true, "a", "i=8 j=8", &report, expected));
+    sx_array_destroy(&expected[0]);
+    sx_array_destroy(&expected[1]);
+    sx_journal_remove(sx_folder("out.h5.journal"));
+    ck_assert(access(sx_folder("out.h5.journal"), F_OK) != 0);
+}
+END_TEST
+
 START_TEST(a_place_that_cannot_be_written_is_told) {
     const int64_t map[] = {H, W};
     sx_cluster *cluster = NULL;
@@ -231,4 +254,4 @@ END_TEST
 
 SX_TEST_MAIN("journal", a_stopped_run_goes_on, cut_anywhere_it_goes_on,
              a_foreign_or_damaged_journal_is_refused, failed_tiles_are_tried_again,
-             a_place_that_cannot_be_written_is_told)
+             two_runs_do_not_share_a_journal, a_place_that_cannot_be_written_is_told)
