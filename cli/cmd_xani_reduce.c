@@ -79,8 +79,9 @@ static const sx_option options[] = {
     CLI_OPTION(
         values, calibration, TEXT, "calibration", "FILE:/group",
         "pedestal, gain, mask and config of raw frames; default: UserDataCfg of the detector"),
-    CLI_OPTION(values, common_mode, CHOICE, "common-mode", "none|rows|columns|banks",
-               "take the median of rows, columns or whole banks of the readout off raw frames"),
+    CLI_OPTION(values, common_mode, CHOICE, "common-mode", "none|rows|columns|both|banks",
+               "take the median of rows, of columns, of both or of whole banks of the readout off "
+               "raw frames"),
     CLI_OPTION(values, mask, TEXT, "mask", "FILE:/path", "dataset of one frame, 0 is good"),
     CLI_RANGE(values, photon_energy, REAL, "photon-energy", "EV",
               "kept in the cube; default: mean of ebeam/photon_energy, if there", 1e-3, 1e9),

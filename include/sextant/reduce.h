@@ -149,6 +149,7 @@ typedef enum sx_reduce_common_mode {
     SX_REDUCE_COMMON_MODE_NONE,
     SX_REDUCE_COMMON_MODE_ROWS,    /* each row of a bank of the readout */
     SX_REDUCE_COMMON_MODE_COLUMNS, /* each column of a bank */
+    SX_REDUCE_COMMON_MODE_BOTH,    /* rows, then columns */
     SX_REDUCE_COMMON_MODE_BANKS    /* a whole bank */
 } sx_reduce_common_mode;
 

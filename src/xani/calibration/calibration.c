@@ -83,9 +83,10 @@ static sx_status read_gain(sx_hdf5 *file, const char *group, sxi_calibration *c)
     return c->inverse ? SX_OK : SXI_FAIL(SX_ERR_MEMORY, "no memory for gains");
 }
 
-/* A byte for each pixel; nothing where it is not there. */
-static sx_status read_bytes(sx_hdf5 *file, const char *group, const char *member, int64_t pixels,
-                            uint8_t **bytes) {
+/* A byte for each pixel, of a mask (flags: whether any bit is set, or it is no number) or of numbers to 255;
+ * nothing where it is not there. */
+static sx_status read_bytes(sx_hdf5 *file, const char *group, const char *member, bool flags,
+                            int64_t pixels, uint8_t **bytes) {
     char name[512];
     sx_array values = {0};
     *bytes = NULL;
@@ -96,14 +97,15 @@ static sx_status read_bytes(sx_hdf5 *file, const char *group, const char *member
     SXI_TRY(read_numbers(file, name, 1, pixels, false, &values));
     *bytes = malloc((size_t)pixels);
     for (int64_t i = 0; *bytes && i < pixels; i++) {
-        (*bytes)[i] = (uint8_t)((const double *)values.data)[i];
+        const double value = ((const double *)values.data)[i];
+        (*bytes)[i] = flags ? !(value == 0) : value >= 0 && value <= 255 ? (uint8_t)value : 0xff;
     }
     sx_array_destroy(&values);
     return *bytes ? SX_OK : SXI_FAIL(SX_ERR_MEMORY, "no memory for %s", name);
 }
 
 static sx_status read_bad(sx_hdf5 *file, const char *group, bool lcls, sxi_calibration *c) {
-    SXI_TRY(read_bytes(file, group, "mask", c->pixels, &c->bad));
+    SXI_TRY(read_bytes(file, group, "mask", true, c->pixels, &c->bad));
     const bool given = c->bad != NULL;
     c->bad = given ? c->bad : calloc((size_t)c->pixels, 1);
     if (!c->bad) {
@@ -120,7 +122,7 @@ static sx_status read_config(sx_hdf5 *file, const char *group, sxi_calibration *
     if (c->raw != SX_REDUCE_RAW_EPIX10KA) {
         return SX_OK;
     }
-    SXI_TRY(read_bytes(file, group, "config", c->pixels, &c->config));
+    SXI_TRY(read_bytes(file, group, "config", false, c->pixels, &c->config));
     return c->config
                ? SX_OK
                : SXI_FAIL(

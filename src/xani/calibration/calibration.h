@@ -52,8 +52,8 @@ void sxi_calibration_free(sxi_calibration *calibration);
 sx_status sxi_calibrate(const sxi_calibration *calibration, const uint16_t *raw, float *frame);
 
 /* sxi_common_mode - takes the median of each bank, or of its rows or columns, off the pixels of a frame in ADU that
- * are in the first stage; those that are NaN, bad, or farther than 100 ADU from zero do not enter, and fewer
- * than 10 make no median. stage [pixels]. SX_ERR_MEMORY. */
+ * are in the first stage; those that are NaN or bad do not enter. Fewer than 10 make no median, and one beyond
+ * 100 ADU is none. stage [pixels]. SX_ERR_MEMORY. */
 sx_status sxi_common_mode(const sxi_calibration *calibration, const uint8_t *stage, float *frame);
 
 #endif

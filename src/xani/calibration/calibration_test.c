@@ -70,6 +70,28 @@ START_TEST(jungfrau_by_hand) {
 }
 END_TEST
 
+/* Status bits beyond the lowest eight are bad, too, and so is what is no number. */
+START_TEST(any_bit_is_bad) {
+    const int64_t shape[] = {1, 4};
+    double status_bits[] = {0, 256, 65536, (double)NAN}, pedestal[] = {1, 1, 1, 1}, gain = 1;
+    const int64_t one = 1;
+    sxi_h5_writer *writer;
+    sx_hdf5 *file;
+    sxi_calibration c;
+    ck_ok(sxi_h5_create(sx_folder("bits.h5"), true, &writer));
+    put(writer, "/c/pedestal", SX_F64, 2, shape, pedestal);
+    put(writer, "/c/gain", SX_F64, 1, &one, &gain);
+    put(writer, "/c/mask", SX_F64, 2, shape, status_bits);
+    ck_ok(sxi_h5_commit(&writer));
+    ck_ok(sx_hdf5_open(sx_folder("bits.h5"), &file));
+    ck_ok(sxi_calibration_read(file, "/c", false, SX_REDUCE_RAW_PLAIN, SX_REDUCE_COMMON_MODE_NONE,
+                               2, shape, &c));
+    sx_hdf5_close(&file);
+    ck_assert(c.bad[0] == 0 && c.bad[1] != 0 && c.bad[2] != 0 && c.bad[3] != 0);
+    sxi_calibration_free(&c);
+}
+END_TEST
+
 /* Constants of two stages of three: what was read in the third is missing. */
 START_TEST(fewer_stages) {
     const int64_t shape[] = {1, 3};
@@ -129,10 +151,11 @@ static void check_common_mode(sx_reduce_common_mode mode) {
                                .bad = bad};
     for (int p = 0; p < PIXELS; p++) {
         const int y = p / COLUMNS, x = p % COLUMNS, bank = y / 256 * 3 + x / 64;
-        const int group = mode == SX_REDUCE_COMMON_MODE_ROWS      ? y * 3 + x / 64
-                          : mode == SX_REDUCE_COMMON_MODE_COLUMNS ? y / 256 * COLUMNS + x
-                                                                  : bank;
-        const int common = group % 41 - 20, photon = p % 9 == 0 ? 60 : 0;
+        const bool both = mode == SX_REDUCE_COMMON_MODE_BOTH;
+        const int group = mode == SX_REDUCE_COMMON_MODE_ROWS || both ? y * 3 + x / 64
+                          : mode == SX_REDUCE_COMMON_MODE_COLUMNS    ? y / 256 * COLUMNS + x
+                                                                     : bank;
+        const int common = (group % 41 - 20) * 4, photon = p % 9 == 0 ? 60 : 0;
         const bool switched = p % 31 == 0;
         for (int s = 0; s < 3; s++) {
             pedestal[s * PIXELS + p] = 1000;
@@ -155,6 +178,7 @@ static void check_common_mode(sx_reduce_common_mode mode) {
 START_TEST(common_modes) {
     check_common_mode(SX_REDUCE_COMMON_MODE_ROWS);
     check_common_mode(SX_REDUCE_COMMON_MODE_COLUMNS);
+    check_common_mode(SX_REDUCE_COMMON_MODE_BOTH);
     check_common_mode(SX_REDUCE_COMMON_MODE_BANKS);
 }
 END_TEST
@@ -181,5 +205,5 @@ START_TEST(what_does_not_fit) {
 }
 END_TEST
 
-SX_TEST_MAIN("calibration", jungfrau_by_hand, fewer_stages, epix10ka_stages, common_modes,
-             what_does_not_fit)
+SX_TEST_MAIN("calibration", jungfrau_by_hand, any_bit_is_bad, fewer_stages, epix10ka_stages,
+             common_modes, what_does_not_fit)
