@@ -158,7 +158,8 @@ static sx_status parse_angles(cli_call *call, const char *text, parsed *p) {
         char *next = *comma ? comma + 1 : comma;
         *comma = '\0';
         char *equals = strchr(at, '=');
-        if (!equals || equals == at || !equals[1] || strchr(at, '/') == at ||
+        const char *slash = strchr(at, '/');
+        if (!equals || equals == at || !equals[1] || (slash && slash < equals) ||
             p->options.angle_count == ANGLES) {
             return cli_fail(call, SX_ERR_USAGE,
                             "--angle: '%s' is not NAME=DEG or NAME=FIELD, at most %d of them", at,

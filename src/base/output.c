@@ -76,6 +76,29 @@ sx_status sxi_output_check(const char *path, bool overwrite, int inputs, const c
     return check_folder(path);
 }
 
+sx_status sxi_inputs_differ(int inputs, const char *const *paths) {
+    sx_status status = SX_OK;
+    struct stat *about = calloc((size_t)inputs + 1, sizeof *about);
+    if (!about) {
+        return SXI_FAIL(SX_ERR_MEMORY, "no memory for %d inputs", inputs);
+    }
+    for (int i = 0; i < inputs && status == SX_OK; i++) {
+        if (stat(paths[i], about + i) != 0) {
+            about[i].st_ino = 0; /* whoever opens it tells */
+            continue;
+        }
+        for (int k = 0; k < i && status == SX_OK; k++) {
+            if (about[k].st_ino == about[i].st_ino && about[k].st_dev == about[i].st_dev) {
+                status = SXI_FAIL(SX_ERR_ARGUMENT,
+                                  "%s and %s are the same, which would count twice: give it once",
+                                  paths[k], paths[i]);
+            }
+        }
+    }
+    free(about);
+    return status;
+}
+
 sx_status sxi_output_room(const char *path, int64_t bytes) {
     char folder[PATH_MAX];
     struct statvfs about;

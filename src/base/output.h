@@ -14,6 +14,10 @@
  * of the inputs, under whatever name. */
 sx_status sxi_output_check(const char *path, bool overwrite, int inputs, const char *const *paths);
 
+/* sxi_inputs_differ - SX_ERR_ARGUMENT where two inputs whose sums are to be added are the same file, under
+ * whatever names. */
+sx_status sxi_inputs_differ(int inputs, const char *const *paths);
+
 /* sxi_output_room - SX_ERR_IO where the disk of path has less room than an output of that many bytes
  * needs. */
 sx_status sxi_output_room(const char *path, int64_t bytes);

@@ -141,6 +141,9 @@ for words, code, sentence in (
         (["reduce", "plain.h5", "-o", "no.h5", "--i0-range", "5"], 2, "--i0-range: '5' is not LO:HI"),
         (["reduce", "plain.h5", "-o", "no.h5", "--edges", "1,x"], 2, "--edges: 'x' is no delay"),
         (["reduce", "plain.h5", "-o", "no.h5", "--angle", "mu"], 2, "--angle: 'mu' is not NAME=DEG"),
+        (["reduce", "plain.h5", "-o", "no.h5", "--angle", "a/b=3"], 2, "--angle: 'a/b=3' is not NAME=DEG"),
+        (["reduce", "plain.h5", "./plain.h5", "-o", "no.h5"], 1, "plain.h5 and ./plain.h5 are the same"),
+        (["merge", "plain.cube", "plain.cube", "-o", "no.h5"], 1, "would count twice"),
         (["reduce", "plain.h5", "-o", "no.h5", "--i0", "ipm7/sum"], 1, "ipm7/sum"),
         (["reduce", "nowhere.h5", "-o", "no.h5"], 1, "nowhere.h5: no such file"),
         (["merge", "plain.h5", "-o", "no.h5"], 1, "holds no /cube/sums")):

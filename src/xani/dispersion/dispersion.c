@@ -58,6 +58,7 @@ sx_status sx_xani_dispersion(int files, const char *const *fits,
     sx_status status = SX_OK;
     *d.summary = (sx_xani_dispersion_summary){.runs = files, .residual = (double)NAN};
     SXI_GO(sxi_output_check(output, options->overwrite, files, fits));
+    SXI_GO(sxi_inputs_differ(files, fits));
     SXI_GO(prepare(&d, files, fits));
     SXI_GO(sxi_dispersion_agreement(&d, &agreement));
     d.summary->pairs = agreement.pairs;

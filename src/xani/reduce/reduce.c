@@ -481,6 +481,7 @@ sx_status sx_xani_reduce(int runs, const char *const *paths, const sx_xani_reduc
         return SXI_FAIL(SX_ERR_ARGUMENT, "there is no run to reduce");
     }
     SXI_TRY(sxi_output_check(output, j.options->overwrite, runs, paths));
+    SXI_TRY(sxi_inputs_differ(runs, paths));
     const sx_status status = run(&j, runs, output);
     if (status == SX_OK && summary) {
         *summary = j.summary;

@@ -142,6 +142,7 @@ sx_status sx_xani_merge(int cubes, const char *const *paths, const char *output,
         return SXI_FAIL(SX_ERR_ARGUMENT, "there is no cube to merge");
     }
     SXI_TRY(sxi_output_check(output, overwrite, cubes, paths));
+    SXI_TRY(sxi_inputs_differ(cubes, paths));
     merging *m = calloc(1, sizeof *m);
     if (!m) {
         return SXI_FAIL(SX_ERR_MEMORY, "no memory to merge cubes");
