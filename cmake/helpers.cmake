@@ -7,9 +7,11 @@ set(SEXTANT_WARNINGS
     -Wundef -Wvla -Wwrite-strings -Wcast-qual -Wformat=2)
 option(SEXTANT_WERROR "Treat warnings as errors" OFF)
 
-# What a test finds in its environment: foreign data, our fixtures, the command; Check must not fork.
+# What a test finds in its environment: foreign data, our fixtures, the command; Check must not fork, and tests
+# beside each other must not spin (docs/decisions/0012).
 set(SEXTANT_TEST_ENVIRONMENT
     CK_FORK=no
+    OMP_WAIT_POLICY=passive
     SEXTANT_DATA=${PROJECT_SOURCE_DIR}/../shared/data
     SEXTANT_FIXTURES=${PROJECT_SOURCE_DIR}/tests/fixtures
     SEXTANT=$<TARGET_FILE:sextant_cli>)

@@ -74,7 +74,7 @@ static sx_status sum_shard(sxi_likelihood *l, const double *p, int64_t n, double
     const sx_theory *theory = l->source->theory;
     const int64_t blocks = (n + BLOCK - 1) / BLOCK;
     bool memory = true;
-#pragma omp parallel num_threads(sx_threads(l->context))
+#pragma omp parallel num_threads(sx_threads(l->context)) if (blocks > 1)
     {
         scratch *s = malloc(sizeof *s);
         if (!s) {
